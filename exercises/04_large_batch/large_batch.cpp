@@ -17,7 +17,7 @@
 
 using namespace odori;
 
-/// How many times as large is the batch of an update as base_batch, which --learnrate was found for?
+/// The batch of an update, as a multiple of base_batch, for which --learnrate was tuned.
 double batch_factor(int batchsize, int accumulate, int ranks, int base_batch) {
   // BLANK 1: What is the factor? Each rank adds up `accumulate` batches of `batchsize` images before an update.
   return PUT_YOUR_CODE;
@@ -59,7 +59,7 @@ std::vector<float> accumulated_gradients(LargeBatchUpdater& updater, int m) {
     // END BLANK
   }
   // BLANK 6: `total` is now this rank's sum. Make it the mean of the m batches of every rank, by one exchange:
-  //          updater.average_over_ranks(total) replaces each number by its mean over the ranks.
+  //          updater.average_over_ranks(total) replaces each element by its mean over the ranks.
   PUT_YOUR_CODE;
   // END BLANK
   return total;
@@ -67,7 +67,7 @@ std::vector<float> accumulated_gradients(LargeBatchUpdater& updater, int m) {
 
 /// Training runs of one batch size. Each has .images_per_second, .training_loss, and .held_out_accuracy on new images.
 Trial choose(const std::vector<Trial>& trials) {
-  // BLANK 7: With which would you go on? One of these numbers decides; of trials that are equal in it any will do.
+  // BLANK 7: Which one would you choose? One of these values decides; of trials that are equal in it any will do.
   return PUT_YOUR_CODE;
   // END BLANK
 }
@@ -91,7 +91,7 @@ int main(int argc, char** argv) try {
       {.name = "large_batch",
        .about = "Task 4: accuracy by batch, with the rate fixed, scaled, and warmed up.",
        .one_training = false,
-       .own = {{"--base-batch", "The batch of all ranks that --learnrate was found for", &base_batch, 1},
+       .own = {{"--base-batch", "The batch of all ranks that --learnrate was tuned for", &base_batch, 1},
                {"--accumulate", "Batches of a rank that make an update: 1, 4, 16 ... up to this", &accumulate, 1},
                {"--warmup-epochs", "Epochs in which the rate rises to the scaled one", &warmup_epochs},
                {"--only", "Train once, with --accumulate and this schedule: fixed, scaled or warm_up", &only},

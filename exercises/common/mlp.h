@@ -94,7 +94,7 @@ void layer_backward(const Layer& layer, std::span<const float> parameters, std::
 
 // ---- A stage. `parameters` and `gradients` hold those of range_of(stage) alone.
 
-/// What backward needs of forward: [0] is the stage's input [n, in], [i + 1] the output of its layer i.
+/// Activations kept from forward to backward: [0] is the stage's input [n, in], [i + 1] the output of its layer i.
 using Activations = std::vector<std::vector<float>>;
 
 Activations stage_forward(std::span<const Layer> stage, std::span<const float> parameters, std::vector<float> x);

@@ -13,7 +13,7 @@
 
 namespace odori {
 
-/// What --device asks for: CPU devices, GPUs, or GPUs if there are any.
+/// The value of --device: CPU devices, GPUs, or GPUs if there are any.
 enum class DeviceRequest { automatic, cpu, cuda };
 
 struct DevicePoolOptions {

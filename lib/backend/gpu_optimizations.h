@@ -14,7 +14,7 @@ enum class GpuOptimization {
   fused_update,      // weight decay, momentum SGD and both casts of bf16 in one kernel
   parallel_metrics,  // loss and correct predictions of a batch by several blocks
   step_graph,        // forward, backward and update as one CUDA graph
-  last_block,        // batch normalization combines its partial sums in the last block of the kernel that made them
+  last_block,        // batch normalization combines partial sums in the last block of the kernel that computes them
   fused_dropout,     // dropout within batch normalization
   fused_gelu,        // a GELU within batch normalization
   dependent_launch   // programmatic dependent launch: a kernel starts before the previous one has ended

@@ -25,7 +25,8 @@ struct GpuPlugin {
   /// Optimizations in use: those requested that the GPU and its driver support.
   GpuOptimizations (*optimizations)(const Device& device);
   /// `rank`: of this process in the group of `size` ranks. Collective over the group.
-  std::unique_ptr<NcclGroup> (*make_nccl_group)(Device& device, int size, int rank, const NcclGroup::BringId& bring_id);
+  std::unique_ptr<NcclGroup> (*make_nccl_group)(Device& device, int size, int rank,
+                                                const NcclGroup::BroadcastId& broadcast_id);
 };
 extern "C" const GpuPlugin odori_gpu_plugin;
 

@@ -37,7 +37,7 @@ void copy_text(std::array<char, n>& to, std::string_view text) {
 }
 
 /// `call`: the outermost call in progress, such as scatter_dataset(), or the planned one.
-Said say(const Plan& plan) {
+Said say(const CollectiveCall& plan) {
   Said said{.length = plan.length, .root = plan.root};
   const observe::CollectiveScope* const outer = observe::CollectiveScope::outermost();
   copy_text(said.call, outer ? outer->name() : plan.name);
@@ -101,7 +101,7 @@ void start_agreements(bool check) {
 void agree_asleep() { waits_asleep = true; }
 bool checks_all_calls() noexcept { return checks_all; }
 
-void agree(MPI_Comm comm, const std::vector<int>& ranks, std::uint64_t number, const Plan& own) {
+void agree(MPI_Comm comm, const std::vector<int>& ranks, std::uint64_t number, const CollectiveCall& own) {
   if (ranks.size() == 1) return;
   const Said said = say(own);
   if (all_equal(comm, hash_of(said))) return;
@@ -136,7 +136,7 @@ void agree(MPI_Comm comm, const std::vector<int>& ranks, std::uint64_t number, c
   throw Error(text.in(language));
 }
 
-void agree(const Plan& own) {
+void agree(const CollectiveCall& own) {
   static const std::vector<int> ranks = [] {
     int size = 0;
     ODORI_MPI(MPI_Comm_size(job_to_agree, &size));

@@ -15,7 +15,7 @@
 namespace odori {
 
 /// A collective call that a rank is about to make. `name` must outlive the call.
-struct Plan {
+struct CollectiveCall {
   const char* name;             // "comm->barrier()"
   std::source_location site{};  // where the program makes the call; line 0: unknown
   std::int64_t length = -1;     // elements or bytes of each rank; -1: ranks may differ
@@ -33,8 +33,8 @@ bool checks_all_calls() noexcept;
 
 /// Throws Error on every rank unless all ranks of the job give an equal plan; its code is exit_code::hang if the calls
 /// differ. Collective.
-void agree(const Plan& own);
+void agree(const CollectiveCall& own);
 /// The same for the members of `comm`, which are `ranks` of the job. `number` counts their calls, for the message.
-void agree(MPI_Comm comm, const std::vector<int>& ranks, std::uint64_t number, const Plan& own);
+void agree(MPI_Comm comm, const std::vector<int>& ranks, std::uint64_t number, const CollectiveCall& own);
 
 }  // namespace odori

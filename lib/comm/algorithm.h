@@ -79,7 +79,7 @@ double ring(const Cluster& cluster, double bytes);
 double tree(const Cluster& cluster, double bytes);
 /// The smaller of ring() and tree(), for all-reduces whose algorithm MPI or NCCL picks.
 double quicker(const Cluster& cluster, double bytes);
-/// The cluster of one rank per node. Also right for all ranks of a node at once with 1/L of the vector each, since they
+/// The cluster of one rank per node. Also models all L ranks of a node at once with 1/L of the vector each, since they
 /// share one network card.
 Cluster between_nodes(const Cluster& cluster);
 /// Reduce to the first rank of each node, or broadcast from it, within the node.

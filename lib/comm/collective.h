@@ -10,14 +10,14 @@ namespace odori {
 
 /// A call that waits for other ranks, from construction to destruction: recorded in the rank table
 /// (program/rank_table.h) and followed by the watchdog. Waits for background calls first.
-class Exchange {
+class BlockingCall {
  public:
-  explicit Exchange(const rank_table::Call& call) noexcept;
+  explicit BlockingCall(const rank_table::Call& call) noexcept;
   /// A collective over all ranks of the job. Throws Error on every rank if their calls differ (agreement.h).
-  explicit Exchange(const Plan& plan);
-  ~Exchange();
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
+  explicit BlockingCall(const CollectiveCall& plan);
+  ~BlockingCall();
+  BlockingCall(const BlockingCall&) = delete;
+  BlockingCall& operator=(const BlockingCall&) = delete;
 
  private:
   rank_table::Call outer_;
@@ -26,9 +26,9 @@ class Exchange {
 /// A collective that a learner may call: also reported to the observer. The constructor waits for all ranks, so
 /// construct a trace::Span before it to measure that wait.
 struct Collective {
-  explicit Collective(const Plan& plan) : scope(plan.name, plan.site), exchange(plan) {}
+  explicit Collective(const CollectiveCall& plan) : scope(plan.name, plan.site), blocking(plan) {}
   observe::CollectiveScope scope;
-  Exchange exchange;
+  BlockingCall blocking;
 };
 
 }  // namespace odori

@@ -22,7 +22,7 @@ class MessageCommunicator : public MpiCommunicator {
   std::string name() const override { return name_; }
 
  protected:
-  void all_reduce(std::span<float> numbers) override { all_reduce_(numbers, *this, dtype(), memory_); }
+  void all_reduce(std::span<float> values) override { all_reduce_(values, *this, dtype(), memory_); }
 
  private:
   const char* name_;

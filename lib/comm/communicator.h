@@ -59,11 +59,11 @@ class Communicator {
   /// Throws the same UsageError if the algorithm does not support `dtype`. Not collective.
   virtual void require_takes(Dtype dtype) const = 0;
   /// This rank's shard of n elements. The shards of all ranks are disjoint and cover [0, n).
-  virtual Range part(std::size_t n) const = 0;
-  /// Replaces this rank's part() of the gradients by its mean over all ranks. Leaves the other elements unspecified.
+  virtual Range shard(std::size_t n) const = 0;
+  /// Replaces this rank's shard() of the gradients by its mean over all ranks. Leaves the other elements unspecified.
   virtual void reduce_scatter_mean(Device& device, Buffer& gradients) = 0;
-  /// Replaces each rank's part() on all ranks by that rank's values.
-  virtual void all_gather_parts(Device& device, Buffer& values) = 0;
+  /// Replaces each rank's shard() on all ranks by that rank's values.
+  virtual void all_gather_shards(Device& device, Buffer& values) = 0;
   /// Replaces the values on every rank by the root's.
   virtual void broadcast(Device& device, Buffer& values, int root = 0) = 0;
 
@@ -116,8 +116,8 @@ std::vector<std::string> communicator_names();
 /// and for pure_nccl if there is no usable GPU. Collective.
 std::unique_ptr<Communicator> create_communicator(const std::string& name);
 
-/// Replaces `numbers` on every rank by their mean over all ranks. Collective.
-using AllReduce = std::function<void(std::span<float> numbers, Communicator& comm)>;
+/// Replaces `values` on every rank by their mean over all ranks. Collective.
+using AllReduce = std::function<void(std::span<float> values, Communicator& comm)>;
 
 /// Creates a communicator that averages gradients with a user-defined function, which gets all of them at once in host
 /// memory. Collective.

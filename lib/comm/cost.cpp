@@ -92,20 +92,20 @@ Compute compute_of_other(const Compute& proxy, double proxys_operations, double 
 }
 
 std::optional<Iteration> iteration(const Training& training, double batch) {
-  const Way& way = training.way;
-  if (way.half && !takes_half_precision(training.communicator)) return {};
+  const Strategy& strategy = training.strategy;
+  if (strategy.half && !takes_half_precision(training.communicator)) return {};
   Gradients gradients = training.gradients;
-  if (way.half) gradients.bytes /= 2;
-  const double buckets = way.overlap ? std::max(1.0, std::ceil(gradients.bytes / bucket_bytes)) : 1;
+  if (strategy.half) gradients.bytes /= 2;
+  const double buckets = strategy.overlap ? std::max(1.0, std::ceil(gradients.bytes / bucket_bytes)) : 1;
   const auto bucket =
       all_reduce(training.communicator, training.cluster,
                  {gradients.bytes / buckets, std::max(1, static_cast<int>(gradients.arrays / buckets))});
   if (!bucket) return {};
   Iteration result{.compute = training.compute.seconds(batch), .exchange = buckets * *bucket};
   double hidden = 0;
-  if (way.double_buffering)
+  if (strategy.double_buffering)
     hidden = result.compute;
-  else if (way.overlap)  // the last bucket is full when backward ends
+  else if (strategy.overlap)  // the last bucket is full when backward ends
     hidden = std::min(backward_share * result.compute, result.exchange) * (buckets - 1) / buckets;
   result.waited = std::max(0.0, result.exchange - hidden);
   return result;

@@ -26,7 +26,7 @@ struct Gradients {
 ///   ring: 2 (P-1) messages of E/P bytes (P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce algorithms")
 ///   tree: 2 log2 P messages of E/2, E/4, ... bytes, P a power of 2 (R. Thakur, R. Rabenseifner, W. Gropp, 2005,
 ///         "Optimization of collective communication operations in MPICH")
-///   reduce and broadcast in a node, the quicker of two: for short vectors a binomial tree, log2 L messages of E bytes
+///   reduce and broadcast in a node, the faster of two: for short vectors a binomial tree, log2 L messages of E bytes
 ///         (the same paper); for long ones a pipeline along the ranks, E bytes and L-1 latencies, whose time is E /
 ///         bandwidth for any L, as NCCL's is (NVIDIA, nccl-tests, doc/PERFORMANCE.md). An MPI without pipelines sends
 ///         up to 2 E (L-1)/L instead.
@@ -39,7 +39,7 @@ Compute compute_from(const Measured& one, const Measured& other);
 Compute compute_of_other(const Compute& proxy, double proxys_operations, double operations);
 
 /// How gradients are exchanged. Default: synchronously, in fp32.
-struct Way {
+struct Strategy {
   bool half = false;              // 16-bit elements in messages
   bool overlap = false;           // in buckets, each started as soon as backward has filled it
   bool double_buffering = false;  // during the next iteration; updates are one iteration late
@@ -55,7 +55,7 @@ struct Training {
   Gradients gradients;
   Cluster cluster;
   std::string communicator = "flat";
-  Way way = {};
+  Strategy strategy = {};
 };
 
 struct Iteration {
@@ -64,8 +64,8 @@ struct Iteration {
   double seconds() const { return compute + waited; }
 };
 
-/// Predicts one iteration, in seconds. `batch`: images per rank. Returns nothing if the communicator supports neither
-/// the cluster nor, if asked for, 16-bit elements.
+/// Predicts one iteration, in seconds. `batch`: images per rank. Returns nothing if the communicator cannot run on the
+/// cluster, or if it does not support Strategy::half.
 std::optional<Iteration> iteration(const Training& training, double batch);
 
 /// Strong scaling: returns the number of nodes, from 1 to `most`, at which an iteration with this global batch is
@@ -120,13 +120,13 @@ Split zero(int stage, const Training& training, std::span<const LayerCost> layer
 
 /// Tensor parallelism within each node, data parallelism between nodes. `batch`: images per device, so a node computes
 /// ranks_per_node * batch images. The first layer is replicated. The others are split in pairs: one by columns (output
-/// channels), the next by rows (input channels), with its vectors replicated. A last layer without a partner is
-/// replicated. A pair all-reduces its output in forward, and the gradient of its input in backward. Activations between
-/// the two layers of a pair are split. Returns nothing if there is no pair, or if a layer split by columns has fewer
-/// channels than the node has devices. Uses only the compute and the cluster of `training`. Sources: M. Shoeybi et al.,
-/// 2019, "Megatron-LM: training multi-billion parameter language models using model parallelism"; activations: V.
-/// Korthikanti et al., 2022, "Reducing activation recomputation in large transformer models", section 4.2.1, without
-/// its sequence parallelism.
+/// channels), the next by rows (input channels); the vectors of the second are replicated. A last layer without a
+/// partner is replicated. A pair all-reduces its output in forward, and the gradient of its input in backward.
+/// Activations between the two layers of a pair are split. Returns nothing if there is no pair, or if a layer split by
+/// columns has fewer channels than the node has devices. Uses only the compute and the cluster of `training`. Sources:
+/// M. Shoeybi et al., 2019, "Megatron-LM: training multi-billion parameter language models using model parallelism";
+/// activations: V. Korthikanti et al., 2022, "Reducing activation recomputation in large transformer models", section
+/// 4.2.1, without its sequence parallelism.
 std::optional<Split> tensor_parallel(const Training& training, std::span<const LayerCost> layers, const State& state,
                                      double batch);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // dummy: copies all gradients into a buffer and back, and sends nothing.
 //
-// WRONG BY DESIGN: each rank keeps its own gradients, and the models drift apart. What a training saves with it is what
-// its communicator costs. Messages and bytes: none.
-// Source: ChainerMN 1.3's DummyCommunicator, which packs into a buffer, and unpacks.
+// WRONG BY DESIGN: each rank keeps its own gradients, and the models diverge. Compare training runs with it and with
+// another communicator to measure the cost of communication. Messages and bytes: none.
+// Source: ChainerMN 1.3's DummyCommunicator, which packs gradients into a buffer, and unpacks them.
 #include <algorithm>
 
 #include "comm/algorithm.h"
@@ -16,9 +16,9 @@ class DummyCommunicator : public MpiCommunicator {
   std::string name() const override { return "dummy"; }
 
  protected:
-  void all_reduce(std::span<float> numbers) override {
-    buffer_.assign(numbers.begin(), numbers.end());
-    std::copy(buffer_.begin(), buffer_.end(), numbers.begin());
+  void all_reduce(std::span<float> values) override {
+    buffer_.assign(values.begin(), values.end());
+    std::copy(buffer_.begin(), buffer_.end(), values.begin());
   }
 
  private:

@@ -3,9 +3,9 @@
 //
 //   for each slice of the flat vector:  all-reduce it in place (sum; MPI picks how), then times 1/P
 //
-// Slices are alike and large, whatever the model's parameters are; the last is the rest. Nothing is packed, as
-// gradients lie in one vector from the start. Bytes a rank sends: at least 2 E (P-1)/P, E the bytes of all gradients.
-// Source: ChainerMN's FlatCommunicator, which packs, and makes one call of it all. The bound: see naive.cpp.
+// Slices are equal and large, independent of the sizes of parameters. Gradients are stored in one vector, so nothing is
+// packed. A rank sends at least 2 E (P-1)/P bytes, E the bytes of all gradients.
+// Source: ChainerMN's FlatCommunicator, which packs gradients, and makes one call for all. The bound: see naive.cpp.
 #include "comm/algorithm.h"
 
 namespace odori {

@@ -35,13 +35,13 @@ struct Group::Handle {
 
 namespace {
 
-int count_of(std::span<const float> numbers) {
-  require(numbers.size() <= max_mpi_count, "{} numbers are more than one call of MPI's takes, {}.", numbers.size(),
+int count_of(std::span<const float> values) {
+  require(values.size() <= max_mpi_count, "{} numbers are more than one call of MPI's takes, {}.", values.size(),
           max_mpi_count);
-  return static_cast<int>(numbers.size());
+  return static_cast<int>(values.size());
 }
 
-double bytes_of(std::span<const float> numbers) { return static_cast<double>(numbers.size_bytes()); }
+double bytes_of(std::span<const float> values) { return static_cast<double>(values.size_bytes()); }
 template <Dtype dtype>
 void add_for_mpi(void* from, void* to, int* length, MPI_Datatype*) {
   add_packed(dtype, from, to, static_cast<std::size_t>(*length));
@@ -103,12 +103,12 @@ void Group::count(std::span<const Steps> steps) const {
                            hop.messages, std::llround(hop.bytes));
 }
 
-Passage Group::travel(std::span<const Steps> steps) const {
+Passage Group::pass_and_count(std::span<const Steps> steps) const {
   count(steps);
   return pass(steps);
 }
 
-void Group::agree(const Plan& plan) const {
+void Group::agree(const CollectiveCall& plan) const {
   is_whole_job() ? odori::agree(plan) : odori::agree(handle_->comm, ranks_, ++handle_->n_agreed, plan);
 }
 
@@ -122,28 +122,28 @@ std::vector<Range> Group::parts(std::size_t length) const {
   return all;
 }
 
-std::span<float> Group::chunk(std::span<float> numbers, int c) const {
-  const Range range = range_of(numbers.size(), c);
-  return numbers.subspan(range.begin, range.size());
+std::span<float> Group::chunk(std::span<float> values, int c) const {
+  const Range range = range_of(values.size(), c);
+  return values.subspan(range.begin, range.size());
 }
 
-Group::Layout Group::layout(std::span<const float> numbers) const {
-  count_of(numbers);
+Group::Layout Group::layout(std::span<const float> values) const {
+  count_of(values);
   Layout layout;
-  for (const Range& part : parts(numbers.size())) {
+  for (const Range& part : parts(values.size())) {
     layout.counts.push_back(static_cast<int>(part.size()));
     layout.offsets.push_back(static_cast<int>(part.begin));
   }
   return layout;
 }
 
-void Group::sum(std::span<float> numbers) const {
-  const Passage passage = travel(interconnect_->all_reduce(ranks_, bytes_of(numbers)));
-  ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), count_of(numbers), MPI_FLOAT, MPI_SUM, handle_->comm));
+void Group::all_reduce(std::span<float> values) const {
+  const Passage passage = pass_and_count(interconnect_->all_reduce(ranks_, bytes_of(values)));
+  ODORI_MPI(MPI_Allreduce(MPI_IN_PLACE, values.data(), count_of(values), MPI_FLOAT, MPI_SUM, handle_->comm));
 }
 
-void Group::sum_packed(Dtype dtype, std::span<float> packed) const {
-  const Passage passage = travel(interconnect_->all_reduce(ranks_, bytes_of(packed)));
+void Group::all_reduce_packed(Dtype dtype, std::span<float> packed) const {
+  const Passage passage = pass_and_count(interconnect_->all_reduce(ranks_, bytes_of(packed)));
   constexpr int commutes = 1;
   MPI_Op add = MPI_OP_NULL;
   ODORI_MPI(MPI_Op_create(dtype == Dtype::fp16 ? add_for_mpi<Dtype::fp16> : add_for_mpi<Dtype::bf16>, commutes, &add));
@@ -151,46 +151,46 @@ void Group::sum_packed(Dtype dtype, std::span<float> packed) const {
   ODORI_MPI(MPI_Op_free(&add));
 }
 
-void Group::sum_to(std::span<float> numbers, int root) const {
-  const Passage passage = travel(chain_steps(size_, root, bytes_of(numbers), true));
+void Group::reduce(std::span<float> values, int root) const {
+  const Passage passage = pass_and_count(chain_steps(size_, root, bytes_of(values), true));
   const bool is_root = rank_ == root;
-  ODORI_MPI(MPI_Reduce(is_root ? MPI_IN_PLACE : numbers.data(), is_root ? numbers.data() : nullptr, count_of(numbers),
+  ODORI_MPI(MPI_Reduce(is_root ? MPI_IN_PLACE : values.data(), is_root ? values.data() : nullptr, count_of(values),
                        MPI_FLOAT, MPI_SUM, root, handle_->comm));
 }
 
-void Group::broadcast(std::span<float> numbers, int root) const {
-  const Passage passage = travel(chain_steps(size_, root, bytes_of(numbers), false));
-  ODORI_MPI(MPI_Bcast(numbers.data(), count_of(numbers), MPI_FLOAT, root, handle_->comm));
+void Group::broadcast(std::span<float> values, int root) const {
+  const Passage passage = pass_and_count(chain_steps(size_, root, bytes_of(values), false));
+  ODORI_MPI(MPI_Bcast(values.data(), count_of(values), MPI_FLOAT, root, handle_->comm));
 }
 
-void Group::reduce_scatter(std::span<const float> numbers, std::span<float> own) const {
-  const Passage passage = travel(ring_steps(size_, 1, bytes_of(numbers)));
+void Group::reduce_scatter(std::span<const float> values, std::span<float> own) const {
+  const Passage passage = pass_and_count(ring_steps(size_, 1, bytes_of(values)));
   std::vector<float> sum(own.size());
   ODORI_MPI(
-      MPI_Reduce_scatter(numbers.data(), sum.data(), layout(numbers).counts.data(), MPI_FLOAT, MPI_SUM, handle_->comm));
+      MPI_Reduce_scatter(values.data(), sum.data(), layout(values).counts.data(), MPI_FLOAT, MPI_SUM, handle_->comm));
   std::copy(sum.begin(), sum.end(), own.begin());
 }
 
-void Group::reduce_scatter_by_all_to_all(std::span<float> numbers) const {
-  const Passage passage = travel(all_to_all_steps(size_, bytes_of(numbers)));
-  const Layout sent = layout(numbers);
-  const std::span<float> own = chunk(numbers, rank_);
+void Group::reduce_scatter_by_all_to_all(std::span<float> values) const {
+  const Passage passage = pass_and_count(all_to_all_steps(size_, bytes_of(values)));
+  const Layout sent = layout(values);
+  const std::span<float> own = chunk(values, rank_);
   const auto own_count = static_cast<int>(own.size());
   std::vector<float> received(own.size() * static_cast<std::size_t>(size_));
   const std::vector<int> counts(static_cast<std::size_t>(size_), own_count);
   std::vector<int> offsets;
   for (int r = 0; r < size_; ++r) offsets.push_back(r * own_count);
-  ODORI_MPI(MPI_Alltoallv(numbers.data(), sent.counts.data(), sent.offsets.data(), MPI_FLOAT, received.data(),
+  ODORI_MPI(MPI_Alltoallv(values.data(), sent.counts.data(), sent.offsets.data(), MPI_FLOAT, received.data(),
                           counts.data(), offsets.data(), MPI_FLOAT, handle_->comm));
   std::fill(own.begin(), own.end(), 0.0f);
   for (std::size_t r = 0; r < counts.size(); ++r)
     for (std::size_t i = 0; i < own.size(); ++i) own[i] += received[r * own.size() + i];
 }
 
-void Group::all_gather(std::span<float> numbers) const {
-  const Passage passage = travel(ring_steps(size_, 1, bytes_of(numbers)));
-  const Layout chunks = layout(numbers);
-  ODORI_MPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, numbers.data(), chunks.counts.data(), chunks.offsets.data(),
+void Group::all_gather(std::span<float> values) const {
+  const Passage passage = pass_and_count(ring_steps(size_, 1, bytes_of(values)));
+  const Layout chunks = layout(values);
+  ODORI_MPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, values.data(), chunks.counts.data(), chunks.offsets.data(),
                            MPI_FLOAT, handle_->comm));
 }
 

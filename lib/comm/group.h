@@ -14,7 +14,7 @@
 
 namespace odori {
 
-struct Plan;
+struct CollectiveCall;
 
 /// Calls are collective over the group's ranks. Spans are in host memory, have the same length on all ranks, and at
 /// most max_mpi_count elements (chunks.h).
@@ -33,30 +33,30 @@ class Group {
   bool is_whole_job() const { return size_ == interconnect_->ranks().size; }
 
   /// Throws Error on every rank unless all of them plan the same call (agreement.h). Collective.
-  void agree(const Plan& plan) const;
+  void agree(const CollectiveCall& plan) const;
 
   /// Chunk c of `length` elements, which belongs to rank c: [c length / size, (c + 1) length / size).
   Range range_of(std::size_t length, int c) const;
   /// The chunks of all ranks.
   std::vector<Range> parts(std::size_t length) const;
-  std::span<float> chunk(std::span<float> numbers, int c) const;
+  std::span<float> chunk(std::span<float> values, int c) const;
 
   /// Replaces the values on every rank by their sum over all ranks (MPI_Allreduce).
-  void sum(std::span<float> numbers) const;
+  void all_reduce(std::span<float> values) const;
   /// The same for packed 16-bit elements (half_precision.h).
-  void sum_packed(Dtype dtype, std::span<float> packed) const;
+  void all_reduce_packed(Dtype dtype, std::span<float> packed) const;
   /// Replaces the root's values by the sum over all ranks (MPI_Reduce).
-  void sum_to(std::span<float> numbers, int root) const;
+  void reduce(std::span<float> values, int root) const;
   /// Replaces the values on every rank by the root's.
-  void broadcast(std::span<float> numbers, int root) const;
+  void broadcast(std::span<float> values, int root) const;
   /// Replaces this rank's chunk by its sum over all ranks; does not change the rest.
-  void reduce_scatter(std::span<float> numbers) const { reduce_scatter(numbers, chunk(numbers, rank_)); }
+  void reduce_scatter(std::span<float> values) const { reduce_scatter(values, chunk(values, rank_)); }
   /// The same, with the sum written to `own`, which may be that chunk.
-  void reduce_scatter(std::span<const float> numbers, std::span<float> own) const;
+  void reduce_scatter(std::span<const float> values, std::span<float> own) const;
   /// The same by an all-to-all: each rank receives its chunk from all others, and adds them.
-  void reduce_scatter_by_all_to_all(std::span<float> numbers) const;
+  void reduce_scatter_by_all_to_all(std::span<float> values) const;
   /// Replaces each chunk by the values of the rank that it belongs to.
-  void all_gather(std::span<float> numbers) const;
+  void all_gather(std::span<float> values) const;
 
   /// Returns the values of all ranks, in rank order. Neither counted in traffic() nor delayed by a simulated link.
   template <typename Plain>
@@ -65,8 +65,8 @@ class Group {
   /// Adds the messages of a collective that MPI does not make to traffic().
   void count(std::span<const Steps> steps) const;
   void count(const Steps& steps) const { count({&steps, 1}); }
-  /// Charges a collective of these steps, made while the result lives, to the simulated link: waits asleep until all
-  /// ranks have arrived; the result's destructor sleeps until the link would have delivered. Collective.
+  /// Simulates the link for a collective of these steps: sleeps until all ranks have arrived, and charges the network
+  /// cards. The result's destructor sleeps until the link has delivered; make the collective before that. Collective.
   Passage pass(std::span<const Steps> steps) const;
   Passage pass(const Steps& steps) const { return pass({&steps, 1}); }
   /// The same for an MPI all-reduce.
@@ -78,11 +78,11 @@ class Group {
   struct Layout {
     std::vector<int> counts, offsets;
   };
-  Layout layout(std::span<const float> numbers) const;
+  Layout layout(std::span<const float> values) const;
   void all_gather_bytes(const void* own, void* all, std::size_t bytes_of_each) const;
   /// pass() and count().
-  Passage travel(std::span<const Steps> steps) const;
-  Passage travel(const Steps& steps) const { return travel({&steps, 1}); }
+  Passage pass_and_count(std::span<const Steps> steps) const;
+  Passage pass_and_count(const Steps& steps) const { return pass_and_count({&steps, 1}); }
 
   std::shared_ptr<Interconnect> interconnect_;
   std::shared_ptr<Handle> handle_;

@@ -49,35 +49,35 @@ void set_half(std::byte* packed, std::size_t i, std::uint16_t half) {
 }
 
 template <typename Half>
-inline __attribute__((always_inline)) void pack_all(float factor, const float* numbers, std::byte* packed,
+inline __attribute__((always_inline)) void pack_all(float factor, const float* values, std::byte* packed,
                                                     std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) set_half(packed, i, Half::from(factor * numbers[i]));
+  for (std::size_t i = 0; i < n; ++i) set_half(packed, i, Half::from(factor * values[i]));
 }
-ODORI_SIMD_CLONES void pack_fp16(float factor, const float* __restrict numbers, std::byte* __restrict packed,
+ODORI_SIMD_CLONES void pack_fp16(float factor, const float* __restrict values, std::byte* __restrict packed,
                                  std::size_t n) {
-  pack_all<Fp16>(factor, numbers, packed, n);
+  pack_all<Fp16>(factor, values, packed, n);
 }
-ODORI_SIMD_CLONES void pack_bf16(float factor, const float* __restrict numbers, std::byte* __restrict packed,
+ODORI_SIMD_CLONES void pack_bf16(float factor, const float* __restrict values, std::byte* __restrict packed,
                                  std::size_t n) {
-  pack_all<Bf16>(factor, numbers, packed, n);
+  pack_all<Bf16>(factor, values, packed, n);
 }
 
 template <typename Half>
-inline __attribute__((always_inline)) std::int64_t unpack_all(const std::byte* packed, float* numbers, std::size_t n) {
+inline __attribute__((always_inline)) std::int64_t unpack_all(const std::byte* packed, float* values, std::size_t n) {
   std::int64_t not_finite = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    numbers[i] = Half::to_float(half_at(packed, i));
-    not_finite += (std::bit_cast<std::uint32_t>(numbers[i]) & ~sign) >= infinity;
+    values[i] = Half::to_float(half_at(packed, i));
+    not_finite += (std::bit_cast<std::uint32_t>(values[i]) & ~sign) >= infinity;
   }
   return not_finite;
 }
-ODORI_SIMD_CLONES std::int64_t unpack_fp16(const std::byte* __restrict packed, float* __restrict numbers,
+ODORI_SIMD_CLONES std::int64_t unpack_fp16(const std::byte* __restrict packed, float* __restrict values,
                                            std::size_t n) {
-  return unpack_all<Fp16>(packed, numbers, n);
+  return unpack_all<Fp16>(packed, values, n);
 }
-ODORI_SIMD_CLONES std::int64_t unpack_bf16(const std::byte* __restrict packed, float* __restrict numbers,
+ODORI_SIMD_CLONES std::int64_t unpack_bf16(const std::byte* __restrict packed, float* __restrict values,
                                            std::size_t n) {
-  return unpack_all<Bf16>(packed, numbers, n);
+  return unpack_all<Bf16>(packed, values, n);
 }
 
 template <typename Half>
@@ -94,16 +94,16 @@ ODORI_SIMD_CLONES void add_bf16(const std::byte* __restrict from, std::byte* __r
 
 }  // namespace
 
-void pack(Dtype dtype, float factor, std::span<const float> numbers, std::span<float> packed) {
+void pack(Dtype dtype, float factor, std::span<const float> values, std::span<float> packed) {
   if (packed.empty()) return;
   packed.back() = 0;
   const auto to = std::as_writable_bytes(packed);
-  (dtype == Dtype::fp16 ? pack_fp16 : pack_bf16)(factor, numbers.data(), to.data(), numbers.size());
+  (dtype == Dtype::fp16 ? pack_fp16 : pack_bf16)(factor, values.data(), to.data(), values.size());
 }
 
-std::int64_t unpack(Dtype dtype, std::span<const float> packed, std::span<float> numbers) {
+std::int64_t unpack(Dtype dtype, std::span<const float> packed, std::span<float> values) {
   const auto from = std::as_bytes(packed);
-  return (dtype == Dtype::fp16 ? unpack_fp16 : unpack_bf16)(from.data(), numbers.data(), numbers.size());
+  return (dtype == Dtype::fp16 ? unpack_fp16 : unpack_bf16)(from.data(), values.data(), values.size());
 }
 
 void add_packed(Dtype dtype, const void* from, void* to, std::size_t n_packed) {

@@ -13,13 +13,13 @@
 
 namespace odori {
 
-/// Number of floats that hold `numbers` 16-bit elements.
-constexpr std::size_t packed_size(std::size_t numbers) { return (numbers + 1) / 2; }
+/// Number of floats that hold n 16-bit elements.
+constexpr std::size_t packed_size(std::size_t n) { return (n + 1) / 2; }
 
 /// Packs factor * x for each element x; an unused last half is 0. `packed`: packed_size() floats.
-void pack(Dtype dtype, float factor, std::span<const float> numbers, std::span<float> packed);
+void pack(Dtype dtype, float factor, std::span<const float> values, std::span<float> packed);
 /// Converts back to fp32. Returns the number of infinite or NaN elements.
-std::int64_t unpack(Dtype dtype, std::span<const float> packed, std::span<float> numbers);
+std::int64_t unpack(Dtype dtype, std::span<const float> packed, std::span<float> values);
 /// to += from for packed elements, rounded once. `n_packed`: floats.
 void add_packed(Dtype dtype, const void* from, void* to, std::size_t n_packed);
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// hierarchical: first within each node, then between nodes, so that each number crosses the network as seldom as it
-// can.
+// hierarchical: reduces within each node first, then between nodes, so that little data crosses the network.
 //
 //   for each slice of the flat vector (on GPUs: for all of it):
 //     each node:          reduce it to the node's first rank (sum)
 //     the first ranks:    all-reduce it between the nodes, then times 1/P
 //     each node:          broadcast it from the first rank
 //
-// Bytes, of E bytes of gradients and N nodes: between nodes a node sends at least 2 E (N-1)/N, all of them its first
-// rank, while the others wait; within a node at least E comes to the first rank, and E goes to each other one. Nodes
-// may have different numbers of ranks.
+// Bytes, of E bytes of gradients and N nodes: between nodes the first rank of each sends at least 2 E (N-1)/N, while
+// the others wait; within a node the first rank receives at least E, and each other rank E. Nodes may have different
+// numbers of ranks.
 // Source: ChainerMN 1.3's HierarchicalCommunicator: NCCL within a node, MPI between nodes, in host memory. On CPU
 // devices MPI does both.
 #include "comm/node.h"
@@ -22,15 +21,15 @@ class HierarchicalCommunicator : public NodeCommunicator {
   std::string name() const override { return "hierarchical"; }
 
  protected:
-  void average_by_nodes(const Numbers& numbers) override {
+  void average_by_nodes(const Elements& elements) override {
     constexpr int first = 0;
-    node().sum_to(numbers, first);
+    node().reduce(elements, first);
     if (node().rank() == first)
-      on_host(numbers, [this](std::span<float> slice) {
-        inter_.sum(slice);
+      on_host(elements, [this](std::span<float> slice) {
+        inter_.all_reduce(slice);
         divide(slice);
       });
-    node().broadcast(numbers, first);
+    node().broadcast(elements, first);
   }
 
  private:

@@ -59,7 +59,7 @@ std::string host() {
 
 Interconnect::Interconnect() {
   require_session();
-  const Exchange call(Plan{"create_communicator()"});
+  const BlockingCall call(CollectiveCall{"create_communicator()"});
   int rank = 0;
   ODORI_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
   const std::vector<std::string> hosts = texts_of_all(host());
@@ -113,7 +113,7 @@ std::vector<Steps> Interconnect::all_reduce(const std::vector<int>& ranks, doubl
 
 void agree_on_communicator(const std::string& name) {
   require_session();
-  const Exchange call(Plan{"create_communicator()"});
+  const BlockingCall call(CollectiveCall{"create_communicator()"});
   const std::vector<std::string> names = texts_of_all(name);
   std::map<std::string, std::vector<std::size_t>> ranks_of;
   for (std::size_t r = 0; r < names.size(); ++r) ranks_of[names[r]].push_back(r);

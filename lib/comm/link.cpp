@@ -121,7 +121,7 @@ struct Link::Cards {
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (window == MPI_WIN_NULL || finalized || std::uncaught_exceptions() > 0) return;
-    const Exchange call(rank_table::Call{"the communicator's end"});  // waits for all ranks
+    const BlockingCall call(rank_table::Call{"the communicator's end"});  // waits for all ranks
     MPI_Win_free(&window);
   }
 };
@@ -184,7 +184,7 @@ void Link::sleep_until(Time time) {
     prctl(PR_SET_TIMERSLACK, 1);
     const timespec next = to_timespec(left > second ? now() + second : time);
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, nullptr);
-    rank_table::at_work();  // a slow link is no hang
+    rank_table::heartbeat();  // a slow link is no hang
   }
 }
 

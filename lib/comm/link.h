@@ -12,7 +12,7 @@
 // busiest card / bandwidth, and one latency per step.
 //
 // Delays, and waits for other ranks, are sleeps, so cores are free as with a real card. The data is copied through
-// memory meanwhile. If that takes longer than the link would, the time is that of the copy.
+// memory meanwhile. The longer of delay and copy counts.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between two ranks: MpiCommunicator's send(), receive(), receive_any() and exchange().
 //
-// A message is its length, as a synchronous send, then its numbers. So a send waits until its receiver has begun to
-// receive, whatever its length is and wherever the other rank runs, and a receiver knows of a wrong length before it
-// takes the numbers. Over a simulated link (link.h) the length brings the time at which the sender was there, and the
-// receiver, which brings the message onto the cards, answers when it will have arrived; until then both sleep.
+// A message is a header with its length, as a synchronous send, and then its values. So a send of any length waits
+// until its receiver has begun to receive, and a receiver detects a wrong length before it receives values. Over a
+// simulated link (link.h) the header contains the time at which the sender was ready. The receiver charges the message
+// to the network cards, and replies with its time of arrival; both sleep until then.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -21,17 +21,17 @@
 namespace odori {
 namespace {
 
-constexpr int head_tag = 1, numbers_tag = 2, arrival_tag = 3;  // 0: scatter()'s
+constexpr int head_tag = 1, values_tag = 2, arrival_tag = 3;  // 0: scatter()'s
 
-/// Reports the message to the watch, the event stream and the observer.
+/// Reports the message to the watchdog, the event stream and the observer.
 struct Message {
   Message(const char* call, CallSite site, int to, std::size_t sent, int from, std::size_t received)
       : scope(call, to, sent, from, received),
         span(call, std::max(sent, received) * sizeof(float)),
-        exchange(rank_table::Call{call, to, from, site}) {}
+        blocking(rank_table::Call{call, to, from, site}) {}
   observe::MessageScope scope;
   trace::Span span;
-  Exchange exchange;
+  BlockingCall blocking;
 };
 
 struct Head {
@@ -49,7 +49,7 @@ class Sending {
     if (over_link) ODORI_MPI(MPI_Irecv(&arrival_, 1, MPI_INT64_T, to, arrival_tag, MPI_COMM_WORLD, &new_request()));
     ODORI_MPI(MPI_Issend(&head_, head_size, MPI_INT64_T, to, head_tag, MPI_COMM_WORLD, &new_request()));
     for_each_chunk(values.size(), [&](std::size_t offset, int count) {
-      ODORI_MPI(MPI_Isend(&values[offset], count, MPI_FLOAT, to, numbers_tag, MPI_COMM_WORLD, &new_request()));
+      ODORI_MPI(MPI_Isend(&values[offset], count, MPI_FLOAT, to, values_tag, MPI_COMM_WORLD, &new_request()));
     });
   }
   Sending(const Sending&) = delete;
@@ -57,7 +57,7 @@ class Sending {
 
   /// Until it is received; over a link, the result is when it arrives.
   Link::Time wait() {
-    if (over_link_) await({requests_.data(), 2});  // the receiver is there: the numbers follow at once
+    if (over_link_) await({requests_.data(), 2});  // the receiver is there: the values follow at once
     ODORI_MPI(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
     return arrival_;
   }
@@ -99,7 +99,7 @@ Link::Time take(const char* call, std::span<float> values, int& from, const Inte
     ODORI_MPI(MPI_Send(&arrival, 1, MPI_INT64_T, from, arrival_tag, MPI_COMM_WORLD));
   }
   for_each_chunk(values.size(), [&](std::size_t offset, int count) {
-    ODORI_MPI(MPI_Recv(&values[offset], count, MPI_FLOAT, from, numbers_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    ODORI_MPI(MPI_Recv(&values[offset], count, MPI_FLOAT, from, values_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
   });
   return arrival;
 }

@@ -21,7 +21,7 @@ MpiCommunicator::MpiCommunicator(Cut cut)
     : cut_(cut), interconnect_(std::make_shared<Interconnect>()), world_(interconnect_) {}
 
 Group MpiCommunicator::split(int color, int key) const {
-  const Exchange call(Plan{"create_communicator()"});
+  const BlockingCall call(CollectiveCall{"create_communicator()"});
   return world_.split(color, key);
 }
 
@@ -94,44 +94,43 @@ void MpiCommunicator::average(Device& device, Buffer& values, Range range) {
   const bool slices = cut_ == Cut::slices;  // else messages say how many bytes they are
   const trace::Span span("allreduce", slices ? range.size() * bytes_of(dtype_) : 0);
   const Collective call({.name = "comm->all_reduce_mean()", .length = static_cast<std::int64_t>(range.size())});
-  on_host(device, values, range, slices ? slice_floats : range.size(), [this](std::span<float> numbers) {
-    dtype_ == Dtype::fp32 ? all_reduce(numbers) : all_reduce_packed(numbers);
-  });
+  on_host(device, values, range, slices ? slice_floats : range.size(),
+          [this](std::span<float> slice) { dtype_ == Dtype::fp32 ? all_reduce(slice) : all_reduce_packed(slice); });
 }
 
-void MpiCommunicator::all_reduce_packed(std::span<float> numbers) {
-  packed_.resize(packed_size(numbers.size()));
-  pack(dtype_, 1.0f / static_cast<float>(size()), numbers, packed_);
+void MpiCommunicator::all_reduce_packed(std::span<float> slice) {
+  packed_.resize(packed_size(slice.size()));
+  pack(dtype_, 1.0f / static_cast<float>(size()), slice, packed_);
   all_reduce(packed_);
-  not_finite_ += unpack(dtype_, packed_, numbers);
+  not_finite_ += unpack(dtype_, packed_, slice);
 }
 
-void MpiCommunicator::all_reduce(std::span<float> numbers) {
+void MpiCommunicator::all_reduce(std::span<float> slice) {
   if (dtype_ == Dtype::fp32)
-    world_.sum(numbers);
+    world_.all_reduce(slice);
   else
-    world_.sum_packed(dtype_, numbers);
-  divide(numbers);
+    world_.all_reduce_packed(dtype_, slice);
+  divide(slice);
 }
 
-void MpiCommunicator::divide(std::span<float> numbers) const { odori::divide(dtype_, numbers, size()); }
+void MpiCommunicator::divide(std::span<float> slice) const { odori::divide(dtype_, slice, size()); }
 
-Range MpiCommunicator::part(std::size_t n) const { return world_.range_of(n, rank()); }
+Range MpiCommunicator::shard(std::size_t n) const { return world_.range_of(n, rank()); }
 
 void MpiCommunicator::reduce_scatter_mean(Device& device, Buffer& gradients) {
   const trace::Span span("reduce", gradients.bytes());
   const Collective call({.name = "comm->reduce_scatter_mean()", .length = static_cast<std::int64_t>(gradients.size())});
-  on_host(device, gradients, {0, gradients.size()}, gradients.size(), [this](std::span<float> numbers) {
-    world_.reduce_scatter(numbers);
-    divide(world_.chunk(numbers, rank()));
+  on_host(device, gradients, {0, gradients.size()}, gradients.size(), [this](std::span<float> slice) {
+    world_.reduce_scatter(slice);
+    divide(world_.chunk(slice, rank()));
   });
 }
 
-void MpiCommunicator::all_gather_parts(Device& device, Buffer& values) {
+void MpiCommunicator::all_gather_shards(Device& device, Buffer& values) {
   const trace::Span span("allgather", values.bytes());
-  const Collective call({.name = "comm->all_gather_parts()", .length = static_cast<std::int64_t>(values.size())});
+  const Collective call({.name = "comm->all_gather_shards()", .length = static_cast<std::int64_t>(values.size())});
   on_host(device, values, {0, values.size()}, values.size(),
-          [this](std::span<float> numbers) { world_.all_gather(numbers); });
+          [this](std::span<float> slice) { world_.all_gather(slice); });
 }
 
 void MpiCommunicator::broadcast(Device& device, Buffer& values, int root) {

@@ -19,7 +19,7 @@ inline constexpr std::size_t slice_bytes = std::size_t{2} << 20;
 /// memory, also if the MPI is CUDA-aware, so it works with every MPI.
 class MpiCommunicator : public Communicator {
  public:
-  /// What all_reduce() gets: slices of slice_bytes, or the whole vector, for algorithms that divide it themselves.
+  /// Argument of all_reduce(): slices of slice_bytes, or the whole vector, for algorithms that divide it themselves.
   enum class Cut { slices, whole };
 
   /// Throws Error on every rank if there is no MpiSession, or if ODORI_NODES or ODORI_LINK cannot be used. Collective.
@@ -36,9 +36,9 @@ class MpiCommunicator : public Communicator {
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) override;
   void require_takes(Dtype dtype) const final;
   std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients, std::span<const Range> pieces) final;
-  Range part(std::size_t n) const final;
+  Range shard(std::size_t n) const final;
   void reduce_scatter_mean(Device& device, Buffer& gradients) override;
-  void all_gather_parts(Device& device, Buffer& values) override;
+  void all_gather_shards(Device& device, Buffer& values) override;
   void broadcast(Device& device, Buffer& values, int root) override;
   void sum(std::span<double> values, CallSite site = CallSite::current()) final;
   void broadcast(std::span<std::byte> bytes, int root, CallSite site = CallSite::current()) final;
@@ -56,8 +56,8 @@ class MpiCommunicator : public Communicator {
   std::string link() const final { return interconnect_->link() ? in_words(interconnect_->link()->speed()) : ""; }
 
  protected:
-  /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks. Default: MPI_Allreduce.
-  virtual void all_reduce(std::span<float> numbers);
+  /// THE ALGORITHM. Replaces `slice` on every rank by their mean over all ranks. Default: MPI_Allreduce.
+  virtual void all_reduce(std::span<float> slice);
   /// True if all_reduce() also supports packed 16-bit elements.
   virtual bool takes_packed() const { return takes_half_precision(name()); }
 
@@ -73,7 +73,7 @@ class MpiCommunicator : public Communicator {
   /// Adds to the result of all_reduce_mean_in(): infinite or NaN elements that an overridden all_reduce_mean() found.
   void count_not_finite(std::int64_t n) { not_finite_ += n; }
   /// Multiplies fp32 by 1/P; does nothing for packed elements, which were divided before packing.
-  void divide(std::span<float> numbers) const;
+  void divide(std::span<float> slice) const;
 
   /// The group of all ranks.
   const Group& world() const { return world_; }
@@ -91,7 +91,7 @@ class MpiCommunicator : public Communicator {
   void on_host(Device& device, Buffer& values, Range range, std::size_t most,
                const std::function<void(std::span<float>)>& work);
   /// Packs, calls all_reduce(), and unpacks.
-  void all_reduce_packed(std::span<float> numbers);
+  void all_reduce_packed(std::span<float> slice);
   void check_peer(const char* call, const char* verb, int peer) const;
 
   Cut cut_;

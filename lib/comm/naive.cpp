@@ -3,8 +3,8 @@
 //
 //   for each parameter:  all-reduce its gradient in place (sum; MPI picks how), then times 1/P
 //
-// As many all-reduces as the model has parameters (43 for the VGG), most of them small, so that the time that a message
-// takes to start counts. Bytes a rank sends: at least 2 E (P-1)/P in all, E the bytes of all gradients.
+// One all-reduce per parameter (43 for the VGG). Most are small, so the latency of messages dominates. A rank sends at
+// least 2 E (P-1)/P bytes in all, E the bytes of all gradients.
 // Source: ChainerMN's NaiveCommunicator. The bound: P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce
 // algorithms for clusters of workstations".
 #include "comm/algorithm.h"

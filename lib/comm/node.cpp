@@ -34,7 +34,7 @@ DeviceSharing find_sharing(Communicator& comm, const Device& device) {
 }
 namespace {
 
-double bytes_of(const Numbers& numbers) { return static_cast<double>(numbers.there.size_bytes()); }
+double bytes_of(const Elements& elements) { return static_cast<double>(elements.values.size_bytes()); }
 
 }  // namespace
 
@@ -52,34 +52,34 @@ bool Node::has_gpus(Communicator& all, Device& device) {
   return true;
 }
 
-Numbers Node::own_part(const Numbers& numbers) const {
-  return numbers.part(ranks_.range_of(numbers.there.size(), rank()));
+Elements Node::own_part(const Elements& elements) const {
+  return elements.part(ranks_.range_of(elements.values.size(), rank()));
 }
 
 // What NCCL sends isn't told, and counted as what MPI sends.
 
-void Node::sum_to(const Numbers& numbers, int root) const {
-  if (!numbers.gpu) return ranks_.sum_to(numbers.there, root);
-  ranks_.count(chain_steps(ranks_.size(), root, bytes_of(numbers), true));
-  nccl_->sum_to(*numbers.gpu, numbers.there, root);
+void Node::reduce(const Elements& elements, int root) const {
+  if (!elements.gpu) return ranks_.reduce(elements.values, root);
+  ranks_.count(chain_steps(ranks_.size(), root, bytes_of(elements), true));
+  nccl_->reduce(*elements.gpu, elements.values, root);
 }
 
-void Node::broadcast(const Numbers& numbers, int root) const {
-  if (!numbers.gpu) return ranks_.broadcast(numbers.there, root);
-  ranks_.count(chain_steps(ranks_.size(), root, bytes_of(numbers), false));
-  nccl_->broadcast(*numbers.gpu, numbers.there, root);
+void Node::broadcast(const Elements& elements, int root) const {
+  if (!elements.gpu) return ranks_.broadcast(elements.values, root);
+  ranks_.count(chain_steps(ranks_.size(), root, bytes_of(elements), false));
+  nccl_->broadcast(*elements.gpu, elements.values, root);
 }
 
-void Node::reduce_scatter(const Numbers& numbers) const {
-  if (!numbers.gpu) return ranks_.reduce_scatter(numbers.there);
-  ranks_.count(ring_steps(ranks_.size(), 1, bytes_of(numbers)));
-  nccl_->reduce_scatter(*numbers.gpu, numbers.there, ranks_.parts(numbers.there.size()), NcclGroup::Become::sum);
+void Node::reduce_scatter(const Elements& elements) const {
+  if (!elements.gpu) return ranks_.reduce_scatter(elements.values);
+  ranks_.count(ring_steps(ranks_.size(), 1, bytes_of(elements)));
+  nccl_->reduce_scatter(*elements.gpu, elements.values, ranks_.parts(elements.values.size()), NcclGroup::ReduceOp::sum);
 }
 
-void Node::all_gather(const Numbers& numbers) const {
-  if (!numbers.gpu) return ranks_.all_gather(numbers.there);
-  ranks_.count(ring_steps(ranks_.size(), 1, bytes_of(numbers)));
-  nccl_->all_gather(*numbers.gpu, numbers.there, ranks_.parts(numbers.there.size()));
+void Node::all_gather(const Elements& elements) const {
+  if (!elements.gpu) return ranks_.all_gather(elements.values);
+  ranks_.count(ring_steps(ranks_.size(), 1, bytes_of(elements)));
+  nccl_->all_gather(*elements.gpu, elements.values, ranks_.parts(elements.values.size()));
 }
 
 void NodeCommunicator::all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) {
@@ -92,14 +92,14 @@ void NodeCommunicator::all_reduce_mean(Device& device, Buffer& gradients, std::s
     in_slices(device, gradients, range, [this](std::span<float> slice) { average_by_nodes({slice}); });
 }
 
-void NodeCommunicator::on_host(const Numbers& numbers, const std::function<void(std::span<float>)>& work) {
-  if (!numbers.gpu) return work(numbers.there);
-  in_slices(*numbers.gpu, *numbers.buffer, numbers.range(), work);
+void NodeCommunicator::on_host(const Elements& elements, const std::function<void(std::span<float>)>& work) {
+  if (!elements.gpu) return work(elements.values);
+  in_slices(*elements.gpu, *elements.buffer, elements.range(), work);
 }
 
-void NodeCommunicator::divide(const Numbers& numbers) const {
-  if (!numbers.gpu) return divide(numbers.there);
-  numbers.gpu->scale(1.0f / static_cast<float>(size()), *numbers.buffer, numbers.range());
+void NodeCommunicator::divide(const Elements& elements) const {
+  if (!elements.gpu) return divide(elements.values);
+  elements.gpu->scale(1.0f / static_cast<float>(size()), *elements.buffer, elements.range());
 }
 
 }  // namespace odori

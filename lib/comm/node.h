@@ -17,16 +17,16 @@ namespace odori {
 class Communicator;
 
 /// A span of floats in host memory or in a GPU's.
-struct Numbers {
-  std::span<float> there;
+struct Elements {
+  std::span<float> values;
   Device* gpu = nullptr;     // null: host memory
   Buffer* buffer = nullptr;  // the GPU's buffer that contains the span
 
-  Numbers part(Range range) const { return {there.subspan(range.begin, range.size()), gpu, buffer}; }
+  Elements part(Range range) const { return {values.subspan(range.begin, range.size()), gpu, buffer}; }
   /// Position of the span in the buffer.
   Range range() const {
-    const auto begin = static_cast<std::size_t>(there.data() - buffer->data());
-    return {begin, begin + there.size()};
+    const auto begin = static_cast<std::size_t>(values.data() - buffer->data());
+    return {begin, begin + values.size()};
   }
 };
 
@@ -40,13 +40,13 @@ class Node {
 
   int rank() const { return ranks_.rank(); }
   /// This rank's chunk (Group::chunk).
-  Numbers own_part(const Numbers& numbers) const;
+  Elements own_part(const Elements& elements) const;
 
   // ---- As in group.h. Collective over the node.
-  void sum_to(const Numbers& numbers, int root) const;
-  void broadcast(const Numbers& numbers, int root) const;
-  void reduce_scatter(const Numbers& numbers) const;
-  void all_gather(const Numbers& numbers) const;
+  void reduce(const Elements& elements, int root) const;
+  void broadcast(const Elements& elements, int root) const;
+  void reduce_scatter(const Elements& elements) const;
+  void all_gather(const Elements& elements) const;
 
  private:
   Group ranks_;
@@ -59,15 +59,15 @@ class NodeCommunicator : public MpiCommunicator {
   void all_reduce_mean(Device& device, Buffer& gradients, std::span<const Range> pieces) final;
 
  protected:
-  /// THE ALGORITHM. Replaces `numbers` on every rank by their mean over all ranks of the job.
-  virtual void average_by_nodes(const Numbers& numbers) = 0;
+  /// THE ALGORITHM. Replaces `elements` on every rank by their mean over all ranks of the job.
+  virtual void average_by_nodes(const Elements& elements) = 0;
 
   const Node& node() const { return node_; }
   /// Calls `work` with slices of the elements in host memory, and writes them back.
-  void on_host(const Numbers& numbers, const std::function<void(std::span<float>)>& work);
+  void on_host(const Elements& elements, const std::function<void(std::span<float>)>& work);
   /// Multiplies by 1/P.
   using MpiCommunicator::divide;
-  void divide(const Numbers& numbers) const;
+  void divide(const Elements& elements) const;
 
  private:
   Node node_{intra()};

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// non_cuda_aware: as hierarchical, for an MPI that can't read a GPU's memory: between nodes all is done in host memory,
-// and each node adds up a part.
+// non_cuda_aware: as hierarchical, for an MPI that is not CUDA-aware: everything between nodes is in host memory, and
+// each node adds one chunk.
 //
-//   for each slice of the flat vector, cut into N chunks, N the nodes:
+//   for each slice of the flat vector, divided into N chunks, N the nodes:
 //     each node:          reduce it to the node's first rank (sum)
-//     the first ranks:    all-to-all: node n gets chunk n of all nodes, adds them up, and multiplies by 1/P
+//     the first ranks:    all-to-all: node n receives chunk n of all nodes, adds them, and multiplies by 1/P
 //                         all-gather the chunks
 //     each node:          broadcast it from the first rank
 //
-// Bytes, of E bytes of gradients: between nodes a node sends at least 2 E (N-1)/N, all of them its first rank; within a
-// node as hierarchical. Nodes may have different numbers of ranks.
-// Source: ChainerMN 1.3's NonCudaAwareCommunicator, which has NCCL within a node, and copies to the host for MPI. Here
-// both are MPI's, in host memory.
+// Bytes, of E bytes of gradients: between nodes the first rank of each sends at least 2 E (N-1)/N; within a node as
+// hierarchical. Nodes may have different numbers of ranks.
+// Source: ChainerMN 1.3's NonCudaAwareCommunicator, which uses NCCL within a node, and copies to the host for MPI.
+// Here MPI does both, in host memory.
 #include "comm/algorithm.h"
 
 namespace odori {
@@ -22,15 +22,15 @@ class NonCudaAwareCommunicator : public MpiCommunicator {
   std::string name() const override { return "non_cuda_aware"; }
 
  protected:
-  void all_reduce(std::span<float> numbers) override {
+  void all_reduce(std::span<float> slice) override {
     constexpr int first = 0;
-    intra_.sum_to(numbers, first);
+    intra_.reduce(slice, first);
     if (intra_.rank() == first) {
-      inter_.reduce_scatter_by_all_to_all(numbers);
-      divide(inter_.chunk(numbers, inter_.rank()));
-      inter_.all_gather(numbers);
+      inter_.reduce_scatter_by_all_to_all(slice);
+      divide(inter_.chunk(slice, inter_.rank()));
+      inter_.all_gather(slice);
     }
-    intra_.broadcast(numbers, first);
+    intra_.broadcast(slice, first);
   }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A communicator whose algorithm is a function of somebody else's.
+// A communicator whose algorithm is a user-defined function.
 #include "comm/communicator.h"
 #include "comm/mpi_communicator.h"
 #include "errors/error.h"
@@ -18,11 +18,11 @@ class OwnCommunicator : public MpiCommunicator {
 
  protected:
   bool takes_packed() const override { return false; }
-  void all_reduce(std::span<float> numbers) override {
+  void all_reduce(std::span<float> values) override {
     require(!runs_, "The all-reduce of {} called comm.all_reduce_mean(), which calls that all-reduce.", name_);
     const Running running(runs_);
     const observe::LearnerScope learner;
-    all_reduce_(numbers, *this);
+    all_reduce_(values, *this);
   }
 
  private:

@@ -22,23 +22,23 @@ struct ProcessGroup::Members {
 
 namespace {
 
-/// Reports the call to the watch, the event stream and the observer, and compares it over all ranks. Of some of the
+/// Reports the call to the watchdog, the event stream and the observer, and compares it over all ranks. Of some of the
 /// ranks it is none that all ranks make.
 struct GroupCall {
-  GroupCall(const Group& group, const Plan& plan, const char* kind, std::size_t bytes)
+  GroupCall(const Group& group, const CollectiveCall& plan, const char* kind, std::size_t bytes)
       : span(kind, bytes),
         scope(plan.name, plan.site),
-        exchange(group.is_whole_job()
+        blocking(group.is_whole_job()
                      ? rank_table::Call{.name = plan.name, .site = plan.site}
                      : rank_table::Call{plan.name, rank_table::several, rank_table::several, plan.site}) {
     group.agree(plan);
   }
   trace::Span span;  // first: the wait for the last rank is in it
   observe::CollectiveScope scope;
-  Exchange exchange;
+  BlockingCall blocking;
 };
 
-Plan plan_of(const char* name, CallSite site, std::span<const float> values, int root = -1) {
+CollectiveCall plan_of(const char* name, CallSite site, std::span<const float> values, int root = -1) {
   return {name, site, static_cast<std::int64_t>(values.size()), root};
 }
 
@@ -82,7 +82,7 @@ ProcessGroup ProcessGroup::split(int color, CallSite site) const {
 
 void ProcessGroup::all_reduce(std::span<float> values, CallSite site) const {
   const GroupCall call(members_->group, plan_of("all_reduce()", site, values), "allreduce", values.size_bytes());
-  members_->group.sum(values);
+  members_->group.all_reduce(values);
 }
 
 void ProcessGroup::reduce_scatter_mean(std::span<const float> values, std::span<float> shard, CallSite site) const {

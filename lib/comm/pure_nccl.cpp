@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // pure_nccl: NCCL's all-reduce of the flat vector, from GPU to GPU.
 //
-//   rank 0 makes NCCL's id, MPI brings it to all ranks; each joins with its GPU       (once, at the first use)
+//   rank 0 creates NCCL's unique id, MPI broadcasts it; each rank joins with its GPU       (once, at the first use)
 //   all-reduce the flat vector in place (mean; NCCL picks ring or tree, and the transport)
 //
-// In 16 bits (all_reduce_mean_in): the numbers times 1/P into a vector of these, its all-reduce (sum), and back.
+// In 16 bits (all_reduce_mean_in): pack the elements times 1/P, all-reduce them (sum), and unpack.
 //
-// The all-reduce is queued on a stream of its own, between what the device was asked before and after: no rank's host
-// waits, but in 16 bits for how many numbers of the mean are infinite or nan. Bytes a rank sends: at least
+// The all-reduce is queued on a separate stream, after the device's earlier work and before its later work. No host
+// waits, except in 16 bits for the number of infinite or NaN elements of the mean. Bytes that a rank sends: at least
 // 2 E (P-1)/P, E the bytes of all gradients (the bound: see naive.cpp).
-// Source: ChainerMN's PureNcclCommunicator, which packs into a buffer before.
+// Source: ChainerMN's PureNcclCommunicator, which packs gradients into a buffer first.
 #include <fmt/ranges.h>
 #include <unistd.h>
 
@@ -62,22 +62,22 @@ class PureNcclCommunicator : public MpiCommunicator {
     const Range range = range_of(gradients, pieces);
     const trace::Span span("allreduce", range.size() * bytes_of(dtype()));
     const Collective call({"comm->all_reduce_mean()"});
-    const std::span<float> numbers(gradients.data() + range.begin, range.size());
+    const std::span<float> values(gradients.data() + range.begin, range.size());
     if (dtype() == Dtype::fp32)
-      nccl(device).all_reduce(device, numbers, NcclGroup::Become::mean);
+      nccl(device).all_reduce(device, values, NcclGroup::ReduceOp::mean);
     else
-      count_not_finite(nccl(device).mean_in(dtype(), device, numbers));
+      count_not_finite(nccl(device).all_reduce_mean_in(dtype(), device, values));
   }
 
   void reduce_scatter_mean(Device& device, Buffer& gradients) override {
     const trace::Span span("reduce", gradients.bytes());
     const Collective call({"comm->reduce_scatter_mean()"});
-    nccl(device).reduce_scatter(device, all_of(gradients), world().parts(gradients.size()), NcclGroup::Become::mean);
+    nccl(device).reduce_scatter(device, all_of(gradients), world().parts(gradients.size()), NcclGroup::ReduceOp::mean);
   }
 
-  void all_gather_parts(Device& device, Buffer& values) override {
+  void all_gather_shards(Device& device, Buffer& values) override {
     const trace::Span span("allgather", values.bytes());
-    const Collective call({"comm->all_gather_parts()"});
+    const Collective call({"comm->all_gather_shards()"});
     nccl(device).all_gather(device, all_of(values), world().parts(values.size()));
   }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// ring: each rank speaks to its two neighbours alone, and all links are busy all the time.
+// ring: each rank communicates only with its two neighbours, and all links are busy all the time.
 //
-//   cut the vector into n chunks, one a rank: chunk c is [c length / n, (c + 1) length / n)
-//   reduce-scatter, n - 1 steps:  send a chunk to the right, and add the one that comes from the left to one's own.
-//                                 In step s, rank r sends chunk r - s, and so has the sum of chunk r + 1 at the end
-//   that chunk times 1/n
-//   all-gather, n - 1 steps:      send a chunk to the right, and keep the one that comes from the left.
+//   divide the vector into n chunks, one per rank: chunk c is [c length / n, (c + 1) length / n)
+//   reduce-scatter, n - 1 steps:  send a chunk to the right, receive one from the left, and add it to this rank's.
+//                                 In step s, rank r sends chunk r - s; at the end it has the sum of chunk r + 1
+//   multiply that chunk by 1/n
+//   all-gather, n - 1 steps:      send a chunk to the right, and store the one received from the left.
 //                                 In step s, rank r sends chunk r + 1 - s
 //
-// (all modulo n). Messages a rank sends: 2 (n - 1); bytes: 2 E (n - 1) / n, E the bytes of all gradients, the least
-// that there can be. Each rank computes the n-th part of the sum.
+// (all modulo n). A rank sends 2 (n - 1) messages and 2 E (n - 1) / n bytes, E the bytes of all gradients: the lower
+// bound. Each rank computes 1/n of the sum.
 // Sources: P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations";
 // A. Gibiansky, 2017, "Bringing HPC techniques to deep learning" (Baidu's ring, from which Horovod grew).
 #include "comm/algorithm.h"

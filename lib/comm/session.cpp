@@ -23,7 +23,7 @@
 #include "observe/hooks.h"
 #include "program/program.h"
 #include "program/rank_table.h"
-#include "threads/watch.h"
+#include "threads/watchdog.h"
 
 namespace odori {
 namespace {
@@ -44,12 +44,12 @@ bool avoid_refused_reads() {
 
 constexpr int exit_code_of_environment = 20;  // as of ./odori doctor
 
-const Watch::Words words{"MPI's exchange between the ranks", "All ranks have to make the same calls."};
-std::unique_ptr<Watch> watch;  // of the process's one session; none without a limit
+const Watchdog::Words words{"MPI's exchange between the ranks", "All ranks have to make the same calls."};
+std::unique_ptr<Watchdog> watch;  // of the process's one session; none without a limit
 
-std::unique_ptr<Watch> make_watch() {
-  const std::chrono::seconds limit = watch_limit();
-  return limit.count() > 0 ? std::make_unique<Watch>(words, limit) : nullptr;
+std::unique_ptr<Watchdog> make_watch() {
+  const std::chrono::seconds limit = watchdog_limit();
+  return limit.count() > 0 ? std::make_unique<Watchdog>(words, limit) : nullptr;
 }
 
 bool finalized() {
@@ -124,7 +124,7 @@ void end_job(int code) {
 
 }  // namespace
 
-Exchange::Exchange(const rank_table::Call& call) noexcept {
+BlockingCall::BlockingCall(const rank_table::Call& call) noexcept {
   Background::wait_for_all();
   const observe::CollectiveScope* const outermost = observe::CollectiveScope::outermost();
   rank_table::Call shown = call;
@@ -136,11 +136,12 @@ Exchange::Exchange(const rank_table::Call& call) noexcept {
   if (watch) watch->begin();
 }
 
-Exchange::Exchange(const Plan& plan) : Exchange(rank_table::Call{.name = plan.name, .site = plan.site}) {
+BlockingCall::BlockingCall(const CollectiveCall& plan)
+    : BlockingCall(rank_table::Call{.name = plan.name, .site = plan.site}) {
   if (checks_all_calls()) agree(plan);
 }
 
-Exchange::~Exchange() {
+BlockingCall::~BlockingCall() {
   if (watch) watch->end();
   rank_table::leave(outer_);
 }
@@ -168,9 +169,9 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   if (reads_refused && job.size > 1 && job.rank == 0) say_copied_twice();
   rank_table::all_joined(job.size);
   // mpirun doesn't carry variables to other hosts by itself.
-  std::array<std::int64_t, 2> settings{watch_limit().count(), wants_calls_checked()};
+  std::array<std::int64_t, 2> settings{watchdog_limit().count(), wants_calls_checked()};
   ODORI_MPI(MPI_Bcast(settings.data(), 2, MPI_INT64_T, 0, MPI_COMM_WORLD));
-  set_watch_limit(std::chrono::seconds(settings[0]));
+  set_watchdog_limit(std::chrono::seconds(settings[0]));
   start_agreements(settings[1] != 0);
   rank_table::leave(outer);
   watch.reset();

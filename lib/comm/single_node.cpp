@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// single_node: all ranks stand on one node, and no network is needed.
+// single_node: for ranks that are all on one node, without a network.
 //
-//   for each slice of the flat vector (on GPUs: for all of it), cut into P chunks:
-//     reduce-scatter: rank r gets the sum of chunk r, and multiplies it by 1/P
+//   for each slice of the flat vector (on GPUs: for all of it), divided into P chunks:
+//     reduce-scatter: rank r computes the sum of chunk r, and multiplies it by 1/P
 //     all-gather the chunks
 //
-// Bytes a rank sends, of E bytes of gradients: at least 2 E (P-1)/P, all of them within the node. Refuses more nodes.
-// Source: ChainerMN 1.3's SingleNodeCommunicator, which is one call of NCCL's all-reduce. On CPU devices it is MPI,
-// which speaks through shared memory within a node.
+// A rank sends at least 2 E (P-1)/P bytes, E the bytes of all gradients, all within the node. Refuses several nodes.
+// Source: ChainerMN 1.3's SingleNodeCommunicator, which is one call of NCCL's all-reduce. On CPU devices it uses MPI,
+// which communicates through shared memory within a node.
 #include "comm/node.h"
 #include "errors/error.h"
 
@@ -27,10 +27,10 @@ class SingleNodeCommunicator : public NodeCommunicator {
   std::string name() const override { return "single_node"; }
 
  protected:
-  void average_by_nodes(const Numbers& numbers) override {
-    node().reduce_scatter(numbers);
-    divide(node().own_part(numbers));
-    node().all_gather(numbers);
+  void average_by_nodes(const Elements& elements) override {
+    node().reduce_scatter(elements);
+    divide(node().own_part(elements));
+    node().all_gather(elements);
   }
 };
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// tree: recursive halving and doubling: few messages, and the bytes of the ring. For any number of ranks.
+// tree: recursive halving and doubling: few messages, with the bytes of the ring. For any number of ranks.
 //
-//   P = 2^k + e, e < 2^k. Of the first 2 e ranks, each with an even number gives all to the next one, which adds them
-//   up: 2^k ranks are left, numbered anew
-//   reduce-scatter, k steps:  with the partner at distance 1, 2, 4, ...: each keeps one half of what it had, and sends
-//                             the other half, which the partner adds to its own
-//   what is left, a 2^k-th of the vector, times 1/P
-//   all-gather, k steps:      the same partners, the last one first: each gives all that it has
-//   the e ranks that gave all get all
+//   P = 2^k + e, e < 2^k. Of the first 2 e ranks, each even one sends its vector to the next rank, which adds it: 2^k
+//   ranks remain, and are renumbered
+//   reduce-scatter, k steps:  with the partner at distance 1, 2, 4, ...: each keeps one half of its range, and sends
+//   the
+//                             other half, which the partner adds to its own
+//   multiply the remaining range, 1/2^k of the vector, by 1/P
+//   all-gather, k steps:      the same partners in reverse order: each sends its range
+//   the e ranks that sent their vector receive the result
 //
-// Messages a rank sends: 2 k, and one more on the e ranks that speak for two; bytes: 2 E (1 - 1/2^k), E the bytes of
-// all gradients, and E more on these ranks; the e others send one message of E bytes. The ring takes 2 (P-1) messages.
+// A rank sends 2 k messages and 2 E (1 - 1/2^k) bytes, E the bytes of all gradients. The e ranks that received a vector
+// send one more message of E bytes; the e others send only one message, of E bytes. The ring takes 2 (P-1) messages.
 // Source: R. Rabenseifner, 2004, "Optimization of collective reduction operations"; R. Thakur, R. Rabenseifner,
 // W. Gropp, 2005, "Optimization of collective communication operations in MPICH".
 #include <bit>
@@ -20,7 +21,7 @@
 namespace odori {
 namespace {
 
-/// Among the places [0, power): this rank has one, and rank_at(place) is the rank of another.
+/// The 2^k ranks have places [0, power). `place`: this rank's; rank_at(place): the rank at a place.
 template <typename RankAt>
 void all_reduce_power(std::span<float> all, Communicator& comm, Dtype dtype, std::span<float> received, int power,
                       int place, RankAt rank_at) {

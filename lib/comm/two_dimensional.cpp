@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// two_dimensional: ranks as a table, one row per node, a column of those with the same intra_rank; all columns work at
-// once.
+// two_dimensional: ranks form a grid with a row per node, and a column per intra_rank. All columns work at once.
 //
-//   for each slice of the flat vector (on GPUs: for all of it), cut into L chunks, L the ranks of a node:
-//     each row:      reduce-scatter: rank l of the node gets the node's sum of chunk l
-//     each column:   all-reduce that chunk between the nodes, then times 1/P
+//   for each slice of the flat vector (on GPUs: for all of it), divided into L chunks, L the ranks per node:
+//     each row:      reduce-scatter: rank l of the node computes the node's sum of chunk l
+//     each column:   all-reduce that chunk between the nodes, and multiply it by 1/P
 //     each row:      all-gather the chunks
 //
-// Bytes a rank sends, of E bytes of gradients, N nodes: within its node at least 2 E (L-1)/L, between nodes at least
-// 2 (E/L) (N-1)/N. As many between nodes as hierarchical, but from all ranks of a node instead of one, and the sum of
-// a node is computed by all its ranks. Needs the same number of ranks on each node.
+// A rank sends, of E bytes of gradients with N nodes, at least 2 E (L-1)/L within its node, and 2 (E/L) (N-1)/N to
+// other nodes. A node sends as much as with hierarchical, but from all its ranks instead of one, and all of them
+// compute its sum. Needs the same number of ranks on each node.
 // Source: ChainerMN 1.3's TwoDimensionalCommunicator: NCCL within a node, MPI between nodes, in host memory. On CPU
 // devices MPI does both.
 #include <fmt/ranges.h>
@@ -38,13 +37,13 @@ class TwoDimensionalCommunicator : public NodeCommunicator {
   std::string name() const override { return "two_dimensional"; }
 
  protected:
-  void average_by_nodes(const Numbers& numbers) override {
-    node().reduce_scatter(numbers);
-    on_host(node().own_part(numbers), [this](std::span<float> column) {
-      inter_.sum(column);
+  void average_by_nodes(const Elements& elements) override {
+    node().reduce_scatter(elements);
+    on_host(node().own_part(elements), [this](std::span<float> column) {
+      inter_.all_reduce(column);
       divide(column);
     });
-    node().all_gather(numbers);
+    node().all_gather(elements);
   }
 
  private:

@@ -20,7 +20,7 @@ class ParameterCheck : public Extension {
   std::string name() const override { return "ParameterCheck"; }
   std::string setting(Trainer& trainer) const override;
   void run(Trainer& trainer) override;
-  void finalize(Trainer& trainer) noexcept override;  // rank 0 says how many comparisons found no difference
+  void finalize(Trainer& trainer) noexcept override;  // rank 0 prints the number of checks without a difference
 
  private:
   Communicator* comm_;

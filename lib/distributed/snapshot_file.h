@@ -73,9 +73,9 @@ struct RankState {
   std::int64_t n_updates = 0;  // Optimizer::n_updates(): less than `iteration` if updates were skipped
   std::int64_t overflows = 0;  // ExchangeReport::overflows
   AlgorithmTable algorithms;
-  std::vector<IteratorState> iterators;       // one a device
+  std::vector<IteratorState> iterators;       // one per device
   std::vector<std::uint32_t> data;            // DataFingerprint::in_order of their data sets
-  std::vector<RandomKey> random;              // one a device
+  std::vector<RandomKey> random;              // one per device
   std::map<std::string, std::string> states;  // of extensions, by name
 };
 std::string to_text(const RankState& state);

@@ -26,7 +26,7 @@ class WriteError : public Error {
 std::string read_file(const std::filesystem::path& path);
 
 /// Overwrites the file in place with the pieces, one after another, and waits until they are on the disk (fsync). Not
-/// atomic: use replace_file() where a reader may come in between. Its folder must exist. Throws WriteError.
+/// atomic: use replace_file() if others may read it meanwhile. Its folder must exist. Throws WriteError.
 void write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> pieces);
 void write_file(const std::filesystem::path& path, std::string_view text);
 

@@ -127,7 +127,7 @@ void Classifier::forward_backward(const Batch& batch, const OnGradientReady& on_
           "that repeats, and the model's batch size.",
           batch.examples.size(), batch_size_, on.description());
   observe::on_batch_trained(this, batch);
-  rank_table::at_work();
+  rank_table::heartbeat();
   graph_->load(batch, random_);
   graph_->forward(Mode::train, random_);
   graph_->backward(on_gradient_ready);
@@ -143,7 +143,7 @@ void Classifier::evaluate(const Batch& batch) {
     const std::size_t end = std::min(batch.examples.size(), begin + static_cast<std::size_t>(batch_size_));
     part.examples.assign(batch.examples.begin() + static_cast<std::ptrdiff_t>(begin),
                          batch.examples.begin() + static_cast<std::ptrdiff_t>(end));
-    rank_table::at_work();
+    rank_table::heartbeat();
     graph_->load(part, random_);
     graph_->forward(Mode::evaluate, random_);
   }

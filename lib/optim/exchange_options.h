@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of a training run exchange their gradients, as flags give it. The defaults are exercise 02's:
-// synchronous, in fp32. At most one of the strategies below (distributed/exchange/strategies.h) is in force, with these
-// dtypes:
+// Options for the exchange of gradients between ranks, from flags. The defaults are exercise 02's: synchronous, in
+// fp32. At most one of the strategies below (distributed/exchange/strategies.h) is in force, with these dtypes:
 //
 //   strategy            fp32   fp16, bf16
 //   synchronous         yes    yes
@@ -9,7 +8,7 @@
 //   double_buffering    yes    yes
 //   sharded             yes    no: ranks send each other parameters, which a 16-bit dtype would round
 //
-// `accumulate` goes with all of them.
+// `accumulate` works with all of them.
 #pragma once
 
 #include <optional>

@@ -37,7 +37,8 @@ class Optimizer {
   virtual std::string name() const = 0;
   /// The model to update. It must be on its device.
   virtual void setup(Classifier& model) = 0;
-  /// Before setup(): only this range of the flat parameter vector will be updated, so state is allocated for it alone.
+  /// Call it before setup(): only this range of the flat parameter vector will be updated, and state is allocated only
+  /// for it.
   virtual void set_shard(Range range) = 0;
   /// Adds a hook. Hooks run in the order in which they were added.
   virtual void add_hook(std::unique_ptr<Hook> hook) = 0;

@@ -14,18 +14,18 @@ namespace {
 
 using cost::Iteration;
 
-std::optional<Iteration> by(const Question& question, const std::string& communicator, const cost::Way& way) {
+std::optional<Iteration> by(const Question& question, const std::string& communicator, const cost::Strategy& strategy) {
   cost::Training training = question.training;
   training.communicator = communicator;
-  training.way = way;
+  training.strategy = strategy;
   return iteration(training, question.batch);
 }
 
-OfNodes on_nodes(const Question& question, int nodes) {
+NodesForecast on_nodes(const Question& question, int nodes) {
   cost::Training training = question.training;
   training.cluster.nodes = nodes;
   const cost::Compute& one = training.compute;
-  OfNodes row{.nodes = nodes, .devices = training.cluster.ranks()};
+  NodesForecast row{.nodes = nodes, .devices = training.cluster.ranks()};
   const double n = row.devices;
   if ((row.weak = iteration(training, question.batch))) {
     row.images_per_second = n * question.batch / row.weak->seconds();
@@ -41,7 +41,7 @@ std::string milliseconds(const std::optional<Iteration>& iteration) {
   return iteration ? fmt::format("{:.2f}", 1e3 * iteration->seconds()) : "-";
 }
 
-TableRow row_of(const OfCommunicator& of) {
+TableRow row_of(const CommunicatorForecast& of) {
   return {of.name,
           of.plain ? fmt::format("{:.2f}", 1e3 * of.plain->exchange) : "-",
           milliseconds(of.plain),
@@ -50,7 +50,7 @@ TableRow row_of(const OfCommunicator& of) {
           milliseconds(of.double_buffering)};
 }
 
-TableRow row_of(const OfNodes& of) {
+TableRow row_of(const NodesForecast& of) {
   TableRow row{std::to_string(of.nodes), std::to_string(of.devices), milliseconds(of.weak)};
   if (of.weak)
     row.insert(row.end(), {fmt::format("{:.0f}", of.images_per_second), fmt::format("{:.0f} %", 100 * of.efficiency),
@@ -74,7 +74,7 @@ nlohmann::json json_of(const std::optional<Iteration>& of) {
   return {{"compute", of->compute}, {"exchange", of->exchange}, {"waited", of->waited}, {"seconds", of->seconds()}};
 }
 
-nlohmann::json json_of(const OfSplit& of) {
+nlohmann::json json_of(const SplitForecast& of) {
   if (!of.cost) return {{"name", of.name}, {"memory", nullptr}, {"sent", nullptr}, {"iteration", nullptr}};
   const cost::Memory& memory = of.cost->memory;
   return {{"name", of.name},
@@ -92,9 +92,9 @@ nlohmann::json json_of(const OfSplit& of) {
 std::string counted(double n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
 /// Why some have no time in half precision.
-std::string without_half_precision(const std::vector<OfCommunicator>& all) {
+std::string without_half_precision(const std::vector<CommunicatorForecast>& all) {
   std::vector<std::string> take;
-  for (const OfCommunicator& of : all)
+  for (const CommunicatorForecast& of : all)
     if (of.half) take.push_back(of.name);
   return fmt::format("Only {} can exchange in half precision (--allreduce-dtype).\n", fmt::join(take, ", "));
 }
@@ -103,8 +103,9 @@ std::string without_half_precision(const std::vector<OfCommunicator>& all) {
 std::string gain_of_nodes(const Forecast& all) {
   const double images = all.question.shared_batch;
   const int nodes = all.question.training.cluster.nodes;
-  const bool all_known = std::ranges::all_of(all.scaling, [](const OfNodes& row) { return row.weak.has_value(); });
-  const bool gains = std::ranges::any_of(all.scaling, [](const OfNodes& row) { return row.speedup > 1; });
+  const bool all_known =
+      std::ranges::all_of(all.scaling, [](const NodesForecast& row) { return row.weak.has_value(); });
+  const bool gains = std::ranges::any_of(all.scaling, [](const NodesForecast& row) { return row.speedup > 1; });
   if (!all_known) return fmt::format("-: {} can't be used there.\n", all.question.training.communicator);
   if (!gains) return fmt::format("For {}, one device alone is faster.\n", counted(images, "image"));
   if (all.best_nodes < nodes)
@@ -203,13 +204,13 @@ void to_json(nlohmann::json& json, const Forecast& all) {
           {"epoch", all.epoch},
           {"best_nodes", all.best_nodes},
           {"batch_within_10_percent", all.batch_within_10_percent}};
-  for (const OfCommunicator& of : all.communicators)
+  for (const CommunicatorForecast& of : all.communicators)
     json["communicators"].push_back({{"name", of.name},
                                      {"plain", json_of(of.plain)},
                                      {"half", json_of(of.half)},
                                      {"overlap", json_of(of.overlap)},
                                      {"double_buffering", json_of(of.double_buffering)}});
-  for (const OfNodes& of : all.scaling)
+  for (const NodesForecast& of : all.scaling)
     json["scaling"].push_back({{"nodes", of.nodes},
                                {"devices", of.devices},
                                {"weak", json_of(of.weak)},
@@ -218,7 +219,7 @@ void to_json(nlohmann::json& json, const Forecast& all) {
                                {"epoch", of.epoch},
                                {"strong", json_of(of.strong)},
                                {"speedup", of.speedup}});
-  for (const OfSplit& of : all.splits) json["splits"].push_back(json_of(of));
+  for (const SplitForecast& of : all.splits) json["splits"].push_back(json_of(of));
 }
 
 }  // namespace odori

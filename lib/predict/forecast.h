@@ -13,18 +13,18 @@
 namespace odori {
 
 /// A parallelization, and its cost per device.
-struct OfSplit {
+struct SplitForecast {
   std::string name;
   std::optional<cost::Split> cost;  // none if it cannot be used
 };
 
 /// Predicts data parallelism, ZeRO-1 to 3, and tensor parallelism within nodes (cost.h). `batch`: images per device.
 /// Tensor parallelism needs several devices per node.
-std::vector<OfSplit> splits_of(const cost::Training& training, std::span<const LayerCost> layers,
-                               const cost::State& state, double batch);
+std::vector<SplitForecast> splits_of(const cost::Training& training, std::span<const LayerCost> layers,
+                                     const cost::State& state, double batch);
 
 /// A table of memory per device (MB), bytes sent per device and iteration (MB), and iteration time (ms).
-std::string to_text(const std::vector<OfSplit>& splits);
+std::string to_text(const std::vector<SplitForecast>& splits);
 
 struct Question {
   std::string model;
@@ -37,12 +37,12 @@ struct Question {
 };
 
 /// Iterations on the whole cluster with one communicator, by exchange strategy.
-struct OfCommunicator {
+struct CommunicatorForecast {
   std::string name;
   std::optional<cost::Iteration> plain, half, overlap, double_buffering;  // none if unsupported
 };
 
-struct OfNodes {
+struct NodesForecast {
   int nodes = 1, devices = 1;
   std::optional<cost::Iteration> weak, strong;   // seconds; strong: none if there are more devices than images
   double images_per_second = 0, efficiency = 0;  // of weak scaling
@@ -52,11 +52,11 @@ struct OfNodes {
 
 struct Forecast {
   Question question;
-  std::vector<OfCommunicator> communicators;
-  std::vector<OfNodes> scaling;  // 1, 2, 4, ... nodes, and the whole cluster
-  int best_nodes = 1;            // fastest number of nodes for strong scaling
-  std::vector<OfSplit> splits;   // on the whole cluster, weak scaling
-  double epoch = 0;              // seconds on one device
+  std::vector<CommunicatorForecast> communicators;
+  std::vector<NodesForecast> scaling;  // 1, 2, 4, ... nodes, and the whole cluster
+  int best_nodes = 1;                  // fastest number of nodes for strong scaling
+  std::vector<SplitForecast> splits;   // on the whole cluster, weak scaling
+  double epoch = 0;                    // seconds on one device
   double batch_within_10_percent = 1;
 };
 

@@ -21,7 +21,7 @@ std::string milliseconds(const std::optional<cost::Iteration>& iteration) {
   return iteration ? fmt::format("{:.2f}", 1e3 * iteration->seconds()) : "–";
 }
 
-Json row_of(const OfCommunicator& of) {
+Json row_of(const CommunicatorForecast& of) {
   return {{"name", of.name},
           {"exchange", of.plain ? fmt::format("{:.2f}", 1e3 * of.plain->exchange) : "–"},
           {"plain", milliseconds(of.plain)},
@@ -30,7 +30,7 @@ Json row_of(const OfCommunicator& of) {
           {"double_buffering", milliseconds(of.double_buffering)}};
 }
 
-Json row_of(const OfNodes& of) {
+Json row_of(const NodesForecast& of) {
   return {{"nodes", of.nodes},
           {"devices", of.devices},
           {"weak", milliseconds(of.weak)},
@@ -41,7 +41,7 @@ Json row_of(const OfNodes& of) {
           {"speedup", of.strong ? fmt::format("{:.1f}", of.speedup) : "–"}};
 }
 
-Json row_of(const OfSplit& of) {
+Json row_of(const SplitForecast& of) {
   const auto megabytes = [&](double bytes) { return of.cost ? fmt::format("{:.2f}", bytes / 1e6) : "–"; };
   return {{"name", of.name},
           {"memory", megabytes(of.cost ? of.cost->memory.bytes() : 0)},
@@ -58,7 +58,7 @@ Json rows_of(const std::vector<Row>& all) {
 
 /// Of the whole cluster; false if the communicator refuses it.
 Json whole_cluster(const Forecast& all) {
-  const OfNodes& last = all.scaling.back();
+  const NodesForecast& last = all.scaling.back();
   if (!last.weak) return false;
   return {{"devices", last.devices},
           {"speedup", fmt::format("{:.{}f}", last.devices * last.efficiency, last.devices < 100 ? 1 : 0)},

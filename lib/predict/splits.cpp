@@ -8,7 +8,7 @@
 namespace odori {
 namespace {
 
-TableRow row_of_split(const OfSplit& of) {
+TableRow row_of_split(const SplitForecast& of) {
   if (!of.cost) return {of.name, "-", "-", "-", "-", "-", "-", "-", "-", "-"};
   const cost::Memory& memory = of.cost->memory;
   TableRow row{of.name};
@@ -22,24 +22,24 @@ TableRow row_of_split(const OfSplit& of) {
 
 }  // namespace
 
-std::vector<OfSplit> splits_of(const cost::Training& training, std::span<const LayerCost> layers,
-                               const cost::State& state, double batch) {
-  std::vector<OfSplit> all;
+std::vector<SplitForecast> splits_of(const cost::Training& training, std::span<const LayerCost> layers,
+                                     const cost::State& state, double batch) {
+  std::vector<SplitForecast> all;
   for (const int stage : {0, 1, 2, 3})
     all.push_back(
         {stage == 0 ? "data parallel" : fmt::format("ZeRO-{}", stage), zero(stage, training, layers, state, batch)});
-  OfSplit& tensor = all.emplace_back(OfSplit{"tensor parallel in each node", {}});
+  SplitForecast& tensor = all.emplace_back(SplitForecast{"tensor parallel in each node", {}});
   if (training.cluster.ranks_per_node > 1) tensor.cost = tensor_parallel(training, layers, state, batch);
   return all;
 }
 
-std::string to_text(const std::vector<OfSplit>& splits) {
+std::string to_text(const std::vector<SplitForecast>& splits) {
   std::vector<TableRow> rows;
-  for (const OfSplit& of : splits) rows.push_back(row_of_split(of));
+  for (const SplitForecast& of : splits) rows.push_back(row_of_split(of));
   std::string text = text_table({"", "parameters", "gradients", "optimizer", "gathered", "activations", "memory",
                                  "sent", "exchange", "iteration"},
                                 rows);
-  if (std::ranges::any_of(splits, [](const OfSplit& of) { return !of.cost; }))
+  if (std::ranges::any_of(splits, [](const SplitForecast& of) { return !of.cost; }))
     text += "-: tensor parallelism needs several devices on each node, and layers with at least as many channels.\n";
   return text;
 }

@@ -43,7 +43,7 @@ struct Ended {
   std::string output;  // stdout and stderr together
   int count(const std::string& text) const;
   /// True if SIGKILL, SIGTERM, SIGINT or SIGHUP ended it, and no limit: sent by a batch system, a person, or the kernel
-  /// when memory runs out. Of ranks, only mpirun's own end counts.
+  /// when memory runs out. For MPI jobs this is the end of mpirun, not of a rank.
   bool killed_from_outside() const;
 };
 

@@ -247,7 +247,7 @@ bool join() {
   local_size = std::clamp(number_in("OMPI_COMM_WORLD_LOCAL_SIZE"), 1, size);
   mine->process = ::getpid();
   mine->since = now();
-  at_work();
+  heartbeat();
   return true;
 }
 
@@ -265,7 +265,7 @@ Call enter(const Call& call) noexcept {
   if (!call.is_message()) mine->calls.store(mine->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   mine->inside.store(mine->inside.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   mine->since.store(now(), std::memory_order_relaxed);
-  at_work();
+  heartbeat();
   return outer;
 }
 
@@ -274,14 +274,14 @@ void leave(const Call& outer) noexcept {
   if (outer.name) write_call(outer);
   mine->inside.store(mine->inside.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   mine->since.store(now(), std::memory_order_relaxed);
-  at_work();
+  heartbeat();
 }
 
-void at_work() noexcept { mine->moves.fetch_add(1, std::memory_order_relaxed); }
+void heartbeat() noexcept { mine->moves.fetch_add(1, std::memory_order_relaxed); }
 
 std::uint64_t calls() noexcept { return mine->calls.load(std::memory_order_relaxed); }
 
-std::uint64_t moves() noexcept {
+std::uint64_t progress() noexcept {
   std::uint64_t sum = 0;
   for (const Row& row : rows) sum += row.moves.load(std::memory_order_relaxed);
   return sum;
@@ -315,7 +315,7 @@ std::string who_is_missing() {
   return missing;
 }
 
-bool waits_for_ever() {
+bool is_deadlocked() {
   if (rows.size() == 1 || local_size < job_size) return false;
   const Row* collective = nullptr;
   bool all_wait = true, messages = false, calls_differ = false;
@@ -376,7 +376,7 @@ std::string who_is_elsewhere() {
                      other_hosts.empty() ? "" : ": the others are on " + other_hosts);
 }
 
-bool may_speak() noexcept { return head->spoken.exchange(1) == 0; }
-bool may_show_table() noexcept { return head->shown.exchange(1) == 0; }
+bool claim_report() noexcept { return head->spoken.exchange(1) == 0; }
+bool claim_table() noexcept { return head->shown.exchange(1) == 0; }
 
 }  // namespace odori::rank_table

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table in shared memory of what each rank of a node does, to explain hangs without MPI. Each rank writes its own
-// row, in a few nanoseconds; watchdogs (threads/watch.h) read all rows.
+// row, in a few nanoseconds; watchdogs (threads/watchdog.h) read all rows.
 #pragma once
 
 #include <cstdint>
@@ -43,17 +43,17 @@ void leave(const Call& outer) noexcept;
 /// Number of collectives that this rank has entered.
 std::uint64_t calls() noexcept;
 /// The heartbeat: records that this rank works, for example has computed a batch. Thread-safe.
-void at_work() noexcept;
+void heartbeat() noexcept;
 
-/// A progress counter: increases when a rank of this node joins, enters or leaves a call, or calls at_work().
-std::uint64_t moves() noexcept;
+/// A progress counter: increases when a rank of this node joins, enters or leaves a call, or calls heartbeat().
+std::uint64_t progress() noexcept;
 /// Returns "Rank 1 (host, PID 7) is stopped, by a signal or a debugger. Rank 0 waits in comm->all_reduce_mean()." or,
 /// for messages, "Rank 0 waits in send to 1, rank 1 in send to 0." Empty if no rank of this node is missing, or if a
 /// message's other rank may be on another node.
 std::string who_is_missing();
 /// True if the job is deadlocked, provided that there was no progress for a while: all ranks are on this node, and each
 /// waits for something that no other does, or a rank has ended.
-bool waits_for_ever();
+bool is_deadlocked();
 /// A text with one line per rank of this node: its last call with number and place, and since when it is in it or has
 /// left it. `language`: as in errors/language.h.
 std::string table(const std::string& language);
@@ -61,8 +61,8 @@ std::string table(const std::string& language);
 /// Empty if all ranks are on this node.
 std::string who_is_elsewhere();
 /// Returns true to the first caller of this node only: the rank that reports a hang.
-bool may_speak() noexcept;
+bool claim_report() noexcept;
 /// The same for table().
-bool may_show_table() noexcept;
+bool claim_table() noexcept;
 
 }  // namespace odori::rank_table

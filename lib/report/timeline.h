@@ -48,7 +48,7 @@ struct Timeline {
   std::vector<int> cut;       // ranks with an incomplete stream: killed, or a full disk
 };
 
-/// Reads trace.RANK.json of all ranks. Events before a device was current belong to the rank's first device. An
+/// Reads trace.RANK.json of all ranks. Events before the first use of a device count for the rank's first device. An
 /// incomplete stream is read as far as it goes. Throws Error if there is no stream in the folder, or if one is invalid.
 Timeline read(const std::filesystem::path& folder);
 

@@ -62,9 +62,9 @@ std::int64_t SimulatedCommunicator::all_reduce_mean_in(Dtype, Device&, Buffer&, 
   refuse("all_reduce_mean_in");
 }
 void SimulatedCommunicator::require_takes(Dtype) const { refuse("require_takes"); }
-Range SimulatedCommunicator::part(std::size_t) const { refuse("part"); }
+Range SimulatedCommunicator::shard(std::size_t) const { refuse("shard"); }
 void SimulatedCommunicator::reduce_scatter_mean(Device&, Buffer&) { refuse("reduce_scatter_mean"); }
-void SimulatedCommunicator::all_gather_parts(Device&, Buffer&) { refuse("all_gather_parts"); }
+void SimulatedCommunicator::all_gather_shards(Device&, Buffer&) { refuse("all_gather_shards"); }
 void SimulatedCommunicator::broadcast(Device&, Buffer&, int) { refuse("broadcast"); }
 void SimulatedCommunicator::sum(std::span<double>, CallSite) { refuse("sum"); }
 void SimulatedCommunicator::broadcast(std::span<std::byte>, int, CallSite) { refuse("broadcast"); }

@@ -40,9 +40,9 @@ class SimulatedCommunicator final : public Communicator {
   std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, Buffer& gradients,
                                   std::span<const Range> pieces) override;
   void require_takes(Dtype dtype) const override;
-  Range part(std::size_t n) const override;
+  Range shard(std::size_t n) const override;
   void reduce_scatter_mean(Device& device, Buffer& gradients) override;
-  void all_gather_parts(Device& device, Buffer& values) override;
+  void all_gather_shards(Device& device, Buffer& values) override;
   void broadcast(Device& device, Buffer& values, int root) override;
   void sum(std::span<double> values, CallSite site) override;
   void broadcast(std::span<std::byte> bytes, int root, CallSite site) override;

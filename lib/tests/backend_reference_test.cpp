@@ -231,7 +231,7 @@ TEST(Reference, SoftmaxCrossEntropyByHand) {
   const auto result = softmax_cross_entropy<double>(x, labels);
   EXPECT_NEAR(result.losses[0], -std::log(0.75), 1e-12);
   EXPECT_NEAR(result.losses[1], 1000, 1e-9);
-  EXPECT_EQ(result.hits, (std::vector<bool>{true, false}));
+  EXPECT_EQ(result.correct, (std::vector<bool>{true, false}));
 }
 
 TEST(Reference, MomentumSgd) {

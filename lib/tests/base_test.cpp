@@ -24,7 +24,7 @@
 #include "program/program.h"
 #include "program/rank_table.h"
 #include "sentence_of.h"
-#include "threads/watch.h"
+#include "threads/watchdog.h"
 
 namespace odori {
 namespace {
@@ -167,9 +167,9 @@ TEST(ReportFailure, GivesEachKindItsExitCodeAndSaysTheCause) {
 
 class WatchTest : public testing::Test {
  protected:
-  static std::unique_ptr<Watch> watch(const std::function<std::string()>& failure = [] { return std::string(); }) {
-    return std::make_unique<Watch>(Watch::Words{"The exchange", "Look at the cables."}, std::chrono::seconds(1),
-                                   failure);
+  static std::unique_ptr<Watchdog> watch(const std::function<std::string()>& failure = [] { return std::string(); }) {
+    return std::make_unique<Watchdog>(Watchdog::Words{"The exchange", "Look at the cables."}, std::chrono::seconds(1),
+                                      failure);
   }
   static void sleep(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 };
@@ -207,7 +207,7 @@ TEST_F(WatchTest, IsContentWhileSomethingEndsNowAndThen) {
   }
   watched->end();
   sleep(1300);  // nothing is under way
-  const Watch::During short_work(*watched);
+  const Watchdog::During short_work(*watched);
   sleep(200);  // which doesn't count from when something ended last
 }
 
@@ -215,7 +215,7 @@ TEST_F(WatchTest, TimeInWhichTheProgramWasStoppedIsNoWaiting) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
-        const auto watched = std::make_unique<Watch>(Watch::Words{"It", ""}, std::chrono::seconds(4));
+        const auto watched = std::make_unique<Watchdog>(Watchdog::Words{"It", ""}, std::chrono::seconds(4));
         watched->begin();
         if (const pid_t stopped = getpid(); fork() == 0) {
           kill(stopped, SIGSTOP);
@@ -230,21 +230,21 @@ TEST_F(WatchTest, TimeInWhichTheProgramWasStoppedIsNoWaiting) {
 }
 
 TEST_F(WatchTest, WithoutALimitItWaitsForEver) {
-  Watch watched({"It", ""}, std::chrono::seconds(0));
+  Watchdog watched({"It", ""}, std::chrono::seconds(0));
   watched.begin();
   sleep(500);
 }
 
 TEST_F(WatchTest, LimitIsTheUsers) {
   unsetenv("ODORI_TIMEOUT");
-  EXPECT_EQ(watch_limit().count(), 60);
+  EXPECT_EQ(watchdog_limit().count(), 60);
   setenv("ODORI_TIMEOUT", "7", 1);
-  EXPECT_EQ(watch_limit().count(), 7);
+  EXPECT_EQ(watchdog_limit().count(), 7);
   setenv("ODORI_TIMEOUT", "0", 1);
-  EXPECT_EQ(watch_limit().count(), 0);
+  EXPECT_EQ(watchdog_limit().count(), 0);
   for (const char* bad : {"-1", "1.5", "7s", "soon"}) {
     setenv("ODORI_TIMEOUT", bad, 1);
-    EXPECT_THROW(watch_limit(), Error) << bad;
+    EXPECT_THROW(watchdog_limit(), Error) << bad;
   }
   unsetenv("ODORI_TIMEOUT");
 }

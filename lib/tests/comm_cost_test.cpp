@@ -128,12 +128,12 @@ TEST(Compute, IsTheLineThroughTwoIterations) {
   EXPECT_THROW(compute_from({32, 0.2}, {64, 0.1}), UsageError);
 }
 
-Training training(const Way& way, double bytes = 8000) {
+Training training(const Strategy& strategy, double bytes = 8000) {
   return {.compute = {.fixed = 0.01, .per_image = 0.001},
           .gradients = {.bytes = bytes},
           .cluster = four_nodes,
           .communicator = "ring",
-          .way = way};
+          .strategy = strategy};
 }
 
 TEST(Iteration, WaitsForWhatIsNotHidden) {

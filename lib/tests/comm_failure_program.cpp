@@ -142,7 +142,7 @@ int main(int argc, char** argv) try {
     if (way == "another call") comm->scatter({}, std::vector<std::size_t>(processes.size(), 1), 0);
     for (int i = 0; i < 80 && (way == "at work" || way == "busy"); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      if (way == "at work") rank_table::at_work();
+      if (way == "at work") rank_table::heartbeat();
     }
     if (way == "throw") fail("The cause of this failure.");
     if (way == "exit") std::exit(0);

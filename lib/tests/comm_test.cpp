@@ -154,11 +154,11 @@ TEST_P(Contract, APartOfTheMeanEachMakesTheWhole) {
   for (const std::size_t n : {0u, 2u, 1000u, 100003u}) {
     Buffer buffer = values(n, 0), others = device_.allocate(n);
     comm_->reduce_scatter_mean(device_, buffer);
-    const Range own = comm_->part(n);
+    const Range own = comm_->shard(n);
     std::vector<float> part(own.size());
     device_.read(buffer, own.begin, part);
     device_.write(others, own.begin, part);
-    comm_->all_gather_parts(device_, others);
+    comm_->all_gather_shards(device_, others);
     const std::vector<float> seen = read(others);
     for (std::size_t i = 0; i < n; ++i) {
       double mean = 0, size = 0;

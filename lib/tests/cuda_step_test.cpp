@@ -104,7 +104,7 @@ TEST_P(StepTest, SoftmaxCrossEntropy) {
     Metrics sums;
     for (int i = 0; i < batch; ++i)
       if (i % 5 != 1)
-        sums += {expected.losses[static_cast<std::size_t>(i)], expected.hits[static_cast<std::size_t>(i)], 1};
+        sums += {expected.losses[static_cast<std::size_t>(i)], expected.correct[static_cast<std::size_t>(i)], 1};
 
     const OnGpu step(stream, batch, key, {}, examples);
     const Memory on_x = on_gpu(x), on_gx = poisoned(x.shape);

@@ -69,7 +69,7 @@ TEST(Forecast, SaysWhatIsMissingOrOdd) {
 TEST(Forecast, IsWhatTheFormulasSay) {
   const Forecast all = forecast(question(4));
   ASSERT_EQ(all.scaling.size(), 3u);
-  const OfNodes& last = all.scaling.back();
+  const NodesForecast& last = all.scaling.back();
   EXPECT_EQ(last.devices, 4);
   EXPECT_DOUBLE_EQ(last.weak->seconds(), 0.02 + 0.018);
   EXPECT_DOUBLE_EQ(last.images_per_second, 40 / 0.038);
@@ -84,7 +84,7 @@ TEST(Forecast, IsWhatTheFormulasSay) {
 TEST(Forecast, EndsWithTheClustersNodesWhateverTheirNumber) {
   const Forecast all = forecast(question(6));
   std::vector<int> nodes;
-  for (const OfNodes& row : all.scaling) nodes.push_back(row.nodes);
+  for (const NodesForecast& row : all.scaling) nodes.push_back(row.nodes);
   EXPECT_EQ(nodes, (std::vector{1, 2, 4, 6}));
   EXPECT_FALSE(forecast(question(64)).scaling.back().strong) << "40 images for 64 devices";
 }
@@ -137,7 +137,7 @@ TEST(Forecast, HasAPageWithWhatTheTextSays) {
 
 TEST(Forecast, OfHalfPrecisionIsForCommunicatorsThatTakeIt) {
   const Forecast all = forecast(question(4));
-  for (const OfCommunicator& of : all.communicators)
+  for (const CommunicatorForecast& of : all.communicators)
     EXPECT_EQ(of.half.has_value(), of.name == "naive" || of.name == "flat" || of.name == "pure_nccl" ||
                                        of.name == "ring" || of.name == "tree")
         << of.name;

@@ -18,10 +18,10 @@
 
 namespace odori {
 
-/// The factor of the rate for an n times larger batch: n (Goyal et al.).
+/// Returns n, the factor of the rate for an n times larger batch (Goyal et al.).
 double linear_scaling(int n);
-/// The same by the square-root rule, which preserves the variance of an update: sqrt(n). A. Krizhevsky, 2014, "One
-/// weird trick for parallelizing convolutional neural networks" (arXiv 1404.5997).
+/// Returns sqrt(n), the factor that preserves the variance of an update. A. Krizhevsky, 2014, "One weird trick for
+/// parallelizing convolutional neural networks" (arXiv 1404.5997).
 double square_root_scaling(int n);
 
 /// Returns the factor of the rate after `epochs` epochs, fractions included.

@@ -19,16 +19,16 @@
 
 using namespace odori;
 
-/// Where chunk c of n begins, among `length` numbers. It ends where chunk c + 1 begins, and the last one where chunk n
-/// would begin.
+/// The position of the first element of chunk c, of n chunks of a vector of `length` elements. A chunk ends where the
+/// next one begins, and the last one where chunk n would begin.
 std::size_t begin_of_chunk(std::size_t c, std::size_t n, std::size_t length) {
-  // BLANK 1: Where does chunk c begin? Together the chunks hold all the numbers, whatever the length is, and none is
-  //          longer than another by more than one number.
+  // BLANK 1: Where does chunk c begin? Together the chunks hold all elements, for any length, and their lengths differ
+  //          by at most one.
   return c * length / n;
   // END BLANK
 }
 
-/// Replaces the numbers of every rank by their mean over all ranks, by nothing but messages between neighbours.
+/// Replaces `numbers` on every rank by their mean over all ranks, using only messages between neighbours.
 void ring_all_reduce(std::span<float> numbers, Communicator& comm) {
   const int rank = comm.rank(), n = comm.size();
   const auto chunk = [&](int c) { return chunk_of(numbers, c, n, begin_of_chunk); };
@@ -48,7 +48,7 @@ void ring_all_reduce(std::span<float> numbers, Communicator& comm) {
     const int received = (sent + n - 1) % n;  // what the previous rank sends in this step
     std::vector<float> arrived(chunk(received).size());
     // BLANK 4: Send chunk `sent` to the next rank, and receive `arrived` from the previous one. All ranks do this at
-    //          the same time, and who sends waits until the other one receives. Send nothing else.
+    //          the same time, and a send waits until the other rank receives. Send nothing else.
     comm.exchange(chunk(sent), next, arrived, previous);
     // END BLANK
     // BLANK 5: `arrived` holds what the ranks before this one know of chunk `received`. What does the chunk become?
@@ -81,7 +81,7 @@ int main(int argc, char** argv) try {
       {.name = "ring",
        .about = "Task 3: a ring all-reduce between MPI ranks, tried, and then used to train a CIFAR classifier.",
        .least_epochs = 0,
-       .own = {{"--length", "How many elements the all-reduce is tried with", &length, 0, 100'000'000}}});
+       .own = {{"--length", "Elements in the test of the all-reduce", &length, 0, 100'000'000}}});
   const std::unique_ptr<Communicator> comm = create_communicator(ring_all_reduce, "your ring");
   const trace::File trace(args.trace, comm->rank(), comm->size());
   try_all_reduce(*comm, static_cast<std::size_t>(length));

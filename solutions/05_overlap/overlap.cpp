@@ -15,9 +15,9 @@
 
 using namespace odori;
 
-/// Task 2's way: when backward has filled `gradients`, they become their mean over all ranks. average() waits for that,
-/// start() doesn't: meanwhile the program goes on, and wait() returns when all that was started has arrived. Then the
-/// weights are updated by what is in `gradients`, if finish() returns true.
+/// Task 2's strategy: after backward, finish() replaces `gradients` by their mean over all ranks. average() waits for
+/// the result. start() does not: the program continues, and wait() returns when all started exchanges have ended. If
+/// finish() returns true, the weights are then updated with `gradients`.
 struct Synchronous : HostStrategy {
   using HostStrategy::HostStrategy;
   bool finish() override {
@@ -26,12 +26,12 @@ struct Synchronous : HostStrategy {
   }
 };
 
-/// The buckets, in the order in which they are sent. All but the last have at least `full` elements.
+/// The buckets, in the order of their exchange. All but the last have at least `full` elements.
 std::vector<Range> make_buckets(std::span<const Range> parameters, std::size_t full) {
   std::vector<Range> buckets;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    // BLANK 1: Backward comes from the last layer, and `parameters` begins with the first one's. Which of them comes as
-    //          number i into the buckets, so that the first bucket can start as early as possible?
+    // BLANK 1: Backward starts at the last layer, and `parameters` begins with the first one's. Which of them is number
+    //          i in the buckets, so that the first bucket can start as early as possible?
     const Range next = parameters[parameters.size() - 1 - i];
     // END BLANK
     if (buckets.empty() || buckets.back().size() >= full)
@@ -42,7 +42,7 @@ std::vector<Range> make_buckets(std::span<const Range> parameters, std::size_t f
   return buckets;
 }
 
-/// Sends the gradients of complete buckets while backward computes others.
+/// All-reduces the gradients of complete buckets while backward computes others.
 struct Overlapped : HostStrategy {
   Overlapped(Communicator& between, std::size_t n) : HostStrategy(between), n_buckets(n) {}
   const std::size_t n_buckets;  // approximately
@@ -52,8 +52,8 @@ struct Overlapped : HostStrategy {
     buckets = make_buckets(parameters, gradients.size() / n_buckets);
   }
 
-  /// Called once a layer: backward has just computed the gradients of `range`. All after it are computed, too; those
-  /// before it come next.
+  /// Called once per layer: backward has just computed the gradients of `range`. All gradients after it are computed,
+  /// too; those before it come next.
   void on_gradient_ready(Range range) override {
     // BLANK 2: Start every bucket whose gradients are all computed by now: each once, in their order, as early as
     //          possible. start(bucket) starts the exchange of the elements from bucket.begin to before bucket.end.
@@ -108,7 +108,7 @@ int main(int argc, char** argv) try {
        .about = "Task 5: hide the exchange of gradients while backward computes, or shrink it, and measure the gain.",
        .own = {{"--strategy", "Train with this one: synchronous, overlapped, double-buffered or half-precision",
                 OneOf{&strategy, {"synchronous", "overlapped", "double-buffered", "half-precision"}}},
-               {"--layers", "Layers of the gradients that each way is tried with", &layers, 1, 1000},
+               {"--layers", "Layers of the gradients that each strategy is tested with", &layers, 1, 1000},
                {"--buckets", "About how many buckets the gradients are sent in", &n_buckets, 1, 1000},
                {"--iterations", "Iterations to measure; 0: nothing is measured", &iterations, 0, 1'000'000}}});
   const std::unique_ptr<Communicator> comm = create_communicator("flat");

@@ -23,8 +23,8 @@ cost::Compute line_through(const cost::Measured& small, const cost::Measured& la
   return {small.seconds - per_image * small.batch, per_image};  // .fixed, the rest, and .per_image
 }
 
-/// Another network, of which nothing was measured: from this one, the proxy. Both costs have .operations (of an image's
-/// training step) and .parameters.
+/// Another network, which is not measured, predicted from this one, the proxy. Both costs have .operations (of a
+/// training step on one image) and .parameters.
 cost::Compute of_other_network(const cost::Compute& time, const NetworkCost& proxy, const NetworkCost& other) {
   // BLANK 2: What does an image of the other network take? Most of the time goes into arithmetic.
   const double per_image = time.per_image * other.operations / proxy.operations;
@@ -32,7 +32,7 @@ cost::Compute of_other_network(const cost::Compute& time, const NetworkCost& pro
   return {time.fixed, per_image};
 }
 
-/// The all-reduce of `bytes` of gradients between n devices, by the ring of task 3, over such a wire.
+/// Seconds of an all-reduce of `bytes` bytes between n devices, by the ring of task 3. `wire`: between neighbours.
 double ring_time(int n, double bytes, const cost::Link& wire) {
   // BLANK 3: How long does it take? A device sends its messages one after the other. Each waits wire.latency seconds,
   //          and then brings one of n equal chunks (a part of a byte counts too), with wire.bandwidth bytes a second.
@@ -55,7 +55,7 @@ double batch_where_gain_ends(const cost::Compute& time, double share) {
   // END BLANK
 }
 
-/// What NCCL and MPI do before an all-reduce. Each of `candidates` (at least one) has a .name, and .seconds(n, bytes).
+/// As NCCL and MPI choose an algorithm. Each of `candidates` (at least one) has a .name, and .seconds(n, bytes).
 Candidate choose(const std::vector<Candidate>& candidates, int n, double bytes) {
   // BLANK 6: Which of them would a library choose to all-reduce `bytes` on n devices?
   return *std::ranges::min_element(candidates, {}, [&](const Candidate& one) { return one.seconds(n, bytes); });

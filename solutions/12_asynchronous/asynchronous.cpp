@@ -18,9 +18,8 @@
 
 using namespace odori;
 
-/// What a worker gets. `server` has .parameters and .version: how many updates were applied to them. Parameters and
-/// gradients are each an Array, which behaves as an array of NumPy does when it is assigned: see
-/// asynchronous_support.h.
+/// What a worker receives. `server` has .parameters and .version: the number of updates applied to them. Parameters and
+/// gradients are Arrays, which behave like NumPy's when they are assigned: see asynchronous_support.h.
 State fetch(const Server& server) {
   // BLANK 1: Return a State {parameters, version}: the server's, as they are now. The worker computes with it for some
   //          time, while the server goes on.
@@ -60,8 +59,7 @@ double rate_for(double rate, int staleness) {
   // END BLANK
 }
 
-/// A training run's log: .images, .seconds and .accuracy after every few updates, in their order. Accuracies go up and
-/// down.
+/// A training run's log: .images, .seconds and .accuracy after every few updates, in order. Accuracies go up and down.
 double seconds_to(double accuracy, const std::vector<LogEntry>& log) {
   // BLANK 6: After how many seconds did the run first have at least this accuracy? Infinity if it never had.
   for (const LogEntry& entry : log)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 03 gives its program: the chunks of a vector, and a trial of the learner's all-reduce.
+// Support code of exercise 03: the chunks of a vector, and a test of the learner's all-reduce.
 #pragma once
 
 #include <cstddef>

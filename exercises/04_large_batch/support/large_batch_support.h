@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 04 gives its program: training runs by several batches and schedules, compared.
+// Support code of exercise 04: compares training runs with several batches and schedules.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace odori {
 
-/// The ordinary updater, of which a function makes the gradients and the rate of each update. The function has to call
+/// A StandardUpdater in which a function computes the gradients and the rate of each update. The function must call
 /// average_over_ranks(), since the optimizer exchanges nothing, and use() last.
 class LargeBatchUpdater : public StandardUpdater {
  public:

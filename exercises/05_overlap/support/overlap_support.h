@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 05 gives its program: the base class of the learner's exchange strategies, and what is done with them.
+// Support code of exercise 05: the base class of the learner's exchange strategies, and tests and training runs with
+// them.
 #pragma once
 
 #include <deque>

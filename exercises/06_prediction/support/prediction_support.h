@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 06 gives its program: what a prediction is made from, what it consists of, and how it is shown.
+// Support code of exercise 06: the input, the parts and the output of a prediction.
 #pragma once
 
 #include <functional>
@@ -28,14 +28,14 @@ struct Given {
 /// An all-reduce algorithm that a library could use.
 struct Candidate {
   std::string name;
-  /// What all-reducing `bytes` of gradients between n devices takes.
+  /// Seconds of an all-reduce of `bytes` bytes between n devices.
   std::function<double(int n, double bytes)> seconds = [](int, double) { return 0.0; };
 };
 
 inline constexpr const char* all_reduce_names[] = {"ring", "tree", "hierarchical"};
 
-/// The algorithms that can be used by n devices: "ring", by the learner's formula; "tree"; and, with several devices
-/// of several nodes, "hierarchical". The order differs from one n to the next.
+/// The algorithms for n devices: "ring", by the learner's formula; "tree"; and, with several devices on several nodes,
+/// "hierarchical". Their order depends on n.
 std::vector<Candidate> candidates_for(const Given& given, int n,
                                       const std::function<double(int n, double bytes, const cost::Link& wire)>& ring);
 

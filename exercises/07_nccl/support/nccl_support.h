@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 07 gives its program: checks of CUDA's and NCCL's errors, a network whose layers queue work on a
-// stream, and comparisons with a reference. Built against emulated GPUs, and against real ones where CUDA is found.
+// Support code of exercise 07: checks of CUDA's and NCCL's errors, a network whose layers queue work on a stream, and
+// comparisons with a reference. Built for emulated GPUs and, if CUDA is found, for real ones.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,7 +16,7 @@
 
 namespace odori {
 
-/// Throws Error if the call failed: what was called, what it returned, and what that can mean.
+/// Throws Error if the call failed: the call, its result, and possible causes.
 void check_cuda(cudaError_t result, const char* call);
 void check_nccl(ncclResult_t result, const char* call);
 #define CUDA_CHECK(call) odori::check_cuda((call), #call)
@@ -25,9 +25,8 @@ void check_nccl(ncclResult_t result, const char* call);
 /// Copies `bytes` bytes at `data` from rank `root` to all ranks (MPI_Bcast). Collective.
 void broadcast(void* data, std::size_t bytes, int root, Communicator& comm);
 
-/// Returns how many GPUs this process sees. Rank 0 prints whether they are real. Throws UsageError if they are not
-/// those of
-/// --device (cpu: emulated), and Error if there is none.
+/// Returns the number of GPUs that this process sees. Rank 0 prints whether they are real. Throws UsageError if they do
+/// not match --device (cpu: emulated), and Error if there is none.
 int visible_gpus(const Communicator& comm, DeviceRequest request);
 
 /// Rank 0 prints each rank's node and GPU: the current one. Collective.

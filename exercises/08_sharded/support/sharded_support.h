@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 08 gives its program: Adam's state, a model whose parameters are gathered layer by layer, and the
-// training runs around the learner's functions.
+// Support code of exercise 08: Adam's state, a model whose parameters are gathered layer by layer, and training runs
+// with the learner's functions.
 #pragma once
 
 #include <cstddef>

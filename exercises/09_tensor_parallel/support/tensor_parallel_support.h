@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 09 gives its program: layers of which a rank has a shard, and the training run around the learner's
-// functions.
+// Support code of exercise 09: layers of which a rank has a shard, and the training run with the learner's functions.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +35,7 @@ struct Linear {
   void update(float learning_rate);
 };
 
-/// What one rank has of the network.
+/// One rank's part of the network.
 struct SplitNetwork {
   Linear first;  // the whole layer
   Linear a;      // columns of A, with their elements of the bias
@@ -49,7 +48,7 @@ struct SplitNetwork {
 SplitNetwork assemble(const mlp::Layer& first, const mlp::Layer& A, const mlp::Layer& B, const std::vector<float>& a,
                       const std::vector<float>& b, std::uint64_t seed);
 
-/// What backward needs of forward, for n images.
+/// Activations of n images, kept from forward to backward.
 struct Activations {
   std::vector<float> x;  // [n, width], after the ReLU
   std::vector<float> h;  // [n, columns of A on this rank], after the ReLU

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 10 gives its program: test shards, and checkpoints of one rank.
+// Support code of exercise 10: test shards, and checkpoints of one rank.
 #pragma once
 
 #include <string>

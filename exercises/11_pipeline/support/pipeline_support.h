@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 11 gives its program: the steps of a schedule, messages between stages, and the stage of a rank.
+// Support code of exercise 11: the steps of a schedule, messages between stages, and the stage of a rank.
 #pragma once
 
 #include <cstddef>

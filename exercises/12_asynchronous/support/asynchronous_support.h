@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 12 gives its program: the two ends between a parameter server and its workers, and training runs with
-// them, in virtual time and between MPI ranks.
+// Support code of exercise 12: the server's and the workers' end of a connection, and training runs with them, in
+// virtual time and between MPI ranks.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 13 gives its programs: an updater with an exchange in the program. The lists that a diagnosis is chosen
-// from are in diagnosis.h of exercises/common.
+// Support code of exercise 13: an updater with an exchange in the program. The lists that a diagnosis is chosen from
+// are in diagnosis.h of exercises/common.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 namespace odori {
 
 /// A StandardUpdater with an exchange of gradients in the program: between backward and the update it calls `exchange`
-/// with all gradients of this rank, in host memory, and updates by what that makes of them.
+/// with all gradients of this rank, in host memory, and updates with the result.
 class ExchangingUpdater : public StandardUpdater {
  public:
   using Exchange = std::function<void(std::span<float> gradients)>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exercise 14 gives its programs: a data set whose order can be changed, and a file with a model's parameters. The
-// lists that a diagnosis is chosen from are in diagnosis.h of exercises/common.
+// Support code of exercise 14: a data set whose order can be changed, and a file with a model's parameters. The lists
+// that a diagnosis is chosen from are in diagnosis.h of exercises/common.
 #pragma once
 
 #include <cstdint>

@@ -28,11 +28,12 @@ void check(ncclResult_t result, const char* doing) {
 
 NcclCommunicators::NcclCommunicators(std::size_t n, const char* work)
     : comms_(n),
-      watch_(std::make_unique<Watch>(Watch::Words{work, advice}, watch_limit(), [this] { return failure(); })) {}
+      watch_(
+          std::make_unique<Watchdog>(Watchdog::Words{work, advice}, watchdog_limit(), [this] { return failure(); })) {}
 
 NcclCommunicators::NcclCommunicators(std::span<const int> ordinals)
     : NcclCommunicators(ordinals.size(), "NCCL's exchange between the GPUs") {
-  const Watch::During connecting(*watch_);
+  const Watchdog::During connecting(*watch_);
   check(ncclCommInitAll(comms_.data(), static_cast<int>(ordinals.size()), ordinals.data()), "connecting the GPUs");
   const std::lock_guard lock(mutex_);
   connected_ = true;
@@ -40,7 +41,7 @@ NcclCommunicators::NcclCommunicators(std::span<const int> ordinals)
 
 NcclCommunicators::NcclCommunicators(int n_ranks, const ncclUniqueId& id, int rank)
     : NcclCommunicators(1, "NCCL's exchange between the ranks") {
-  const Watch::During connecting(*watch_);
+  const Watchdog::During connecting(*watch_);
   check(ncclCommInitRank(comms_.data(), n_ranks, id, rank), "connecting the ranks");
   const std::lock_guard lock(mutex_);
   connected_ = true;
@@ -52,14 +53,14 @@ NcclCommunicators::~NcclCommunicators() {
     const std::lock_guard lock(mutex_);
     if (!std::exchange(connected_, false)) return;
   }
-  const Watch::During ending(*watch_);
+  const Watchdog::During ending(*watch_);
   for (const ncclComm_t comm : comms_) static_cast<void>(failed ? ncclCommAbort(comm) : ncclCommDestroy(comm));
   static_cast<void>(cudaStreamSynchronize(progress_.get()));  // its host functions know the watch
 }
 
 void NcclCommunicators::queue(const char* doing, cudaStream_t followed,
                               const std::function<ncclResult_t(ncclComm_t, std::size_t)>& call) {
-  const Watch::During queueing(*watch_);  // the first exchange connects GPUs, and waits for the others
+  const Watchdog::During queueing(*watch_);  // the first exchange connects GPUs, and waits for the others
   check(ncclGroupStart(), doing);
   ncclResult_t result = ncclSuccess;
   for (std::size_t i = 0; i < comms_.size() && result == ncclSuccess; ++i) result = call(comms_[i], i);
@@ -70,7 +71,7 @@ void NcclCommunicators::queue(const char* doing, cudaStream_t followed,
   check(cudaStreamWaitEvent(progress_.get(), queued_.get()), doing);
   watch_->begin();
   check(cudaLaunchHostFunc(
-            progress_.get(), [](void* watch) { static_cast<Watch*>(watch)->end(); }, watch_.get()),
+            progress_.get(), [](void* watch) { static_cast<Watchdog*>(watch)->end(); }, watch_.get()),
         doing);
 }
 

@@ -14,7 +14,7 @@
 
 #include "backend/cuda/cuda_check.h"
 #include "backend/nccl_group.h"
-#include "threads/watch.h"
+#include "threads/watchdog.h"
 
 namespace odori::cuda {
 
@@ -27,7 +27,7 @@ class NcclCommunicators {
  public:
   /// A communicator of distinct GPUs of this process (ncclCommInitAll), by CUDA's device ids.
   explicit NcclCommunicators(std::span<const int> ordinals);
-  /// The communicator of all ranks (ncclCommInitRank), on the calling thread's GPU. Collective; rank 0 has made the id.
+  /// The communicator of all ranks (ncclCommInitRank), on the calling thread's GPU. Collective; rank 0 created the id.
   NcclCommunicators(int n_ranks, const ncclUniqueId& id, int rank);
   /// Queued operations must be done. During an exception they need not be: then the communicators are aborted.
   ~NcclCommunicators();
@@ -50,9 +50,10 @@ class NcclCommunicators {
   // The watchdog's host function runs on a separate stream, so that it delays no other work.
   Stream progress_ = new_stream();
   Event queued_ = new_event();
-  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<Watchdog> watch_;
 };
 
-std::unique_ptr<NcclGroup> make_nccl_group(Device& device, int size, int rank, const NcclGroup::BringId& bring_id);
+std::unique_ptr<NcclGroup> make_nccl_group(Device& device, int size, int rank,
+                                           const NcclGroup::BroadcastId& broadcast_id);
 
 }  // namespace odori::cuda

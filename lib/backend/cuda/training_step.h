@@ -75,7 +75,8 @@ class TrainingStep {
   void queue_backward(bool keep_bf16, const OnGradientReady& on_gradient_ready = {});
   void run_step(Buffer& v, const MomentumGroups& groups);
   void queue_update(float* v, float decay);
-  /// Copies the table of parameter groups to the GPU if it has changed, and discards a step captured with another.
+  /// Copies the table of parameter groups to the GPU if it has changed, and discards a step captured with another
+  /// table.
   void place_groups(std::span<const MomentumGroups::Part> parts);
   void forget_step();
 

@@ -15,8 +15,8 @@
 //   cudaEventSynchronize, cudaDeviceSynchronize, cudaFree, blocking copies, queries that returned cudaSuccess. A
 //   cudaMemcpy between device memories and cudaMemset do not block the host.
 // - Collective: the end of each member that receives follows the start of each member that sends, on all ranks.
-// Everything else may run in any order, on whatever run the log was taken. The threads of a process count as one host:
-// the log does not find races between them.
+// Everything else may run in any order in another run. The threads of a process count as one host: the log does not
+// find races between them.
 //
 // Conflicts are pairs of a write and a read or write of overlapping memory in one process, neither ordered before the
 // other. The memory of copies, fills and collectives is known; annotate() gives that of kernels, log_host_access()
@@ -85,7 +85,7 @@ struct LogEntry {
   bool operator==(const LogEntry&) const = default;
 };
 
-/// What would order the two operations of a conflict.
+/// The missing synchronization of a conflict.
 enum class Missing {
   event,         // one recorded after the first, which the second's stream waits for
   later_record,  // the second's stream waits for an event of the first's stream, recorded before the first was queued

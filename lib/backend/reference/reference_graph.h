@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Graph made of the plain operations in this folder. Tests build the same network on a fast backend and on this one,
-// in double, and compare.
+// A Graph of the plain operations in this folder. Tests build the same network on a fast backend and on this one, in
+// double, and compare.
 #pragma once
 
 #include <functional>
@@ -223,7 +223,7 @@ void ReferenceGraph<T>::softmax_cross_entropy(Tensor x) {
   const auto forward = [=, this](Mode, const RandomKey&) {
     auto result = reference::softmax_cross_entropy<T>(values_[x.index], labels_);
     for (std::size_t i = 0; i < counted_.size(); ++i)
-      if (counted_[i]) metrics_ += {static_cast<double>(result.losses[i]), result.hits[i], 1};
+      if (counted_[i]) metrics_ += {static_cast<double>(result.losses[i]), result.correct[i], 1};
     gradients_[x.index] = std::move(result.gradient);
   };
   operations_.push_back({forward, {}});

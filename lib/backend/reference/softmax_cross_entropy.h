@@ -12,9 +12,9 @@ namespace odori::reference {
 
 template <typename T>
 struct SoftmaxCrossEntropy {
-  std::vector<T> losses;   // one per sample; their mean is the loss
-  std::vector<bool> hits;  // the label has the largest logit; of several, the first counts
-  Array<T> gradient;       // of the mean loss: (p - [class is the label]) / N
+  std::vector<T> losses;      // one per sample; their mean is the loss
+  std::vector<bool> correct;  // the label has the largest logit; of several, the first counts
+  Array<T> gradient;          // of the mean loss: (p - [class is the label]) / N
 };
 
 /// x: N x classes; one label per sample.
@@ -28,7 +28,7 @@ SoftmaxCrossEntropy<T> softmax_cross_entropy(const Array<T>& x, std::span<const 
     T sum = 0;  // of exp(x - largest): without the subtraction, exp overflows
     for (int c = 0; c < classes; ++c) sum += std::exp(row[c] - *largest);
     out.losses.push_back(std::log(sum) + *largest - row[labels[n]]);
-    out.hits.push_back(largest == row + labels[n]);
+    out.correct.push_back(largest == row + labels[n]);
     for (int c = 0; c < classes; ++c)
       out.gradient(n, c, 0, 0) = (std::exp(row[c] - *largest) / sum - (c == labels[n] ? 1 : 0)) / samples;
   }

@@ -19,7 +19,7 @@ namespace odori {
 
 class Buckets {
  public:
-  /// `ranges`: one a parameter, ascending; they must outlive this. Buckets of at least `mib` MiB.
+  /// `ranges`: one per parameter, ascending; they must outlive this. Buckets of at least `mib` MiB.
   Buckets(std::span<const Range> ranges, int mib);
 
   /// The gradients from range.begin to the end of the flat vector are final. Returns the buckets that this completes,

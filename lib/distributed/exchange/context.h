@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exchange strategy works with: the communicator, the device, the flat vectors, and one queue of all-reduces
-// that run while the program computes.
+// The interface that exchange strategies use: communicator, device, flat vectors, and a queue of all-reduces that run
+// while the program computes.
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,8 @@ class Sharded : public ExchangeStrategy {
     context_->comm.reduce_scatter_mean(context_->device, context_->gradients);
     return true;
   }
-  Range owned() const override { return context_->comm.part(context_->parameters.size()); }
-  void after_update() override { context_->comm.all_gather_parts(context_->device, context_->parameters); }
+  Range owned() const override { return context_->comm.shard(context_->parameters.size()); }
+  void after_update() override { context_->comm.all_gather_shards(context_->device, context_->parameters); }
   std::string description(Dtype dtype) const override { return join_words({in_words(dtype), "sharded"}); }
 };
 

@@ -23,7 +23,7 @@ namespace odori {
 class Buffer;
 class ExchangeContext;
 
-/// What reports and snapshots contain about an exchange.
+/// Facts about an exchange, for reports and snapshots.
 struct ExchangeReport {
   std::string description;      // of strategy and dtype: "double buffering, fp16". Empty: synchronous, fp32
   std::string simulated_link;   // between the nodes: "1 Gbit/s, 50 us". Empty: none

@@ -11,7 +11,7 @@
 #include "observe/hooks.h"
 #include "observe/refusal.h"
 #include "reference.h"
-#include "threads/watch.h"
+#include "threads/watchdog.h"
 
 namespace odori {
 namespace {
@@ -107,8 +107,8 @@ void train_and_compare(Perceptron& network, ncclComm_t nccl, Communicator& comm,
   gpus::start_log(comm.rank());
   {
     const observe::CollectiveScope call("train()");
-    Watch watch({"The exchange of gradients over NCCL", ""}, watch_limit(), [nccl] { return failure_of(nccl); });
-    const Watch::During during(watch);
+    Watchdog watch({"The exchange of gradients over NCCL", ""}, watchdog_limit(), [nccl] { return failure_of(nccl); });
+    const Watchdog::During during(watch);
     train(network, nccl, iterations);
   }
   const auto log = gpus::stop_log();

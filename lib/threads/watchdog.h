@@ -37,7 +37,7 @@ namespace odori {
 
 /// Ends the program, and all ranks of an MPI job, through report_failure(), if it hangs (see above), or if `failure`
 /// reports an error. Runs on its own thread, since all others may be blocked.
-class Watch {
+class Watchdog {
  public:
   struct Words {
     std::string work;    // begins the sentence: "NCCL's exchange between the ranks"
@@ -45,9 +45,9 @@ class Watch {
   };
   /// `limit`: 0: none. `failure` is called several times per second, and returns a sentence about an error, or an empty
   /// string.
-  Watch(Words words, std::chrono::seconds limit, std::function<std::string()> failure = {});
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  Watchdog(Words words, std::chrono::seconds limit, std::function<std::string()> failure = {});
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
 
   /// An operation begins: a call that waits for other ranks, or work queued on a device.
   void begin() noexcept;
@@ -57,13 +57,13 @@ class Watch {
   /// An operation that ends with this object.
   class During {
    public:
-    explicit During(Watch& watch) : watch_(watch) { watch_.begin(); }
+    explicit During(Watchdog& watch) : watch_(watch) { watch_.begin(); }
     ~During() { watch_.end(); }
     During(const During&) = delete;
     During& operator=(const During&) = delete;
 
    private:
-    Watch& watch_;
+    Watchdog& watch_;
   };
 
  private:
@@ -82,8 +82,8 @@ class Watch {
 
 /// The limit: ODORI_TIMEOUT in seconds (0: no limit), or 60. Throws Error if ODORI_TIMEOUT is not an integer, 0 or
 /// greater.
-std::chrono::seconds watch_limit();
-/// Overrides watch_limit(), with rank 0's setting.
-void set_watch_limit(std::chrono::seconds limit) noexcept;
+std::chrono::seconds watchdog_limit();
+/// Overrides watchdog_limit(), with rank 0's setting.
+void set_watchdog_limit(std::chrono::seconds limit) noexcept;
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "threads/watch.h"
+#include "threads/watchdog.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -45,7 +45,7 @@ std::atomic<std::int64_t> given_limit = -1;  // in seconds; negative: nobody gav
 
 /// Once a node, and only if one of its ranks lets the others wait: a long call of all ranks is none.
 void show_ranks(std::chrono::seconds limit) {
-  if (rank_table::who_is_missing().empty() || !rank_table::may_show_table()) return;
+  if (rank_table::who_is_missing().empty() || !rank_table::claim_table()) return;
   const std::string language = language_or_default("");
   const Text heading{
       fmt::format(
@@ -60,21 +60,21 @@ void show_ranks(std::chrono::seconds limit) {
 
 }  // namespace
 
-Watch::Watch(Words words, std::chrono::seconds limit, std::function<std::string()> failure)
+Watchdog::Watchdog(Words words, std::chrono::seconds limit, std::function<std::string()> failure)
     : words_(std::move(words)), limit_(limit), failure_(std::move(failure)) {
   if (limit_.count() > 0 || failure_) thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 
-void Watch::begin() noexcept {
+void Watchdog::begin() noexcept {
   if (under_way_.fetch_add(1) == 0) ++moves_;
 }
 
-void Watch::end() noexcept {
+void Watchdog::end() noexcept {
   ++moves_;
   --under_way_;
 }
 
-void Watch::watch(const std::stop_token& stop) {
+void Watchdog::watch(const std::stop_token& stop) {
   using Clock = std::chrono::steady_clock;
   constexpr Clock::duration most_a_look = std::chrono::seconds(1);  // more: this process was stopped, or not served
   Clock::time_point looked = Clock::now();
@@ -87,12 +87,12 @@ void Watch::watch(const std::stop_token& stop) {
       end_program(sentence, exit_code::failure);
     }
     const Clock::time_point now = Clock::now();
-    const std::uint64_t moves = moves_ + rank_table::moves();
+    const std::uint64_t moves = moves_ + rank_table::progress();
     silent = under_way_ == 0 || moves != seen ? Clock::duration() : silent + std::min(now - looked, most_a_look);
     looked = now;
     seen = moves;
     if (const std::string sentence = standstill(silent); !sentence.empty()) {
-      if (!rank_table::may_speak()) std::this_thread::sleep_for(end_of_all);
+      if (!rank_table::claim_report()) std::this_thread::sleep_for(end_of_all);
       end_program(sentence, exit_code::hang);
     }
     if (limit_.count() > 0 && silent > first_look && !shown) show_ranks(limit_);
@@ -102,9 +102,9 @@ void Watch::watch(const std::stop_token& stop) {
   }
 }
 
-std::string Watch::standstill(std::chrono::steady_clock::duration silent) const {
+std::string Watchdog::standstill(std::chrono::steady_clock::duration silent) const {
   if (limit_.count() == 0 || silent <= std::min<std::chrono::steady_clock::duration>(limit_, first_look)) return {};
-  if (rank_table::waits_for_ever())
+  if (rank_table::is_deadlocked())
     return fmt::format("{} has made no progress for {} seconds, and cannot go on. {}", words_.work,
                        std::min(limit_, first_look).count(), rank_table::who_is_missing());
   if (silent <= limit_) return {};
@@ -121,7 +121,7 @@ std::string Watch::standstill(std::chrono::steady_clock::duration silent) const 
       words_.work, waited.count(), cause, 10 * limit_.count());
 }
 
-std::chrono::seconds watch_limit() {
+std::chrono::seconds watchdog_limit() {
   if (given_limit >= 0) return std::chrono::seconds(given_limit);
   const char* text = std::getenv("ODORI_TIMEOUT");
   if (!text || !*text) return std::chrono::seconds(60);
@@ -133,6 +133,6 @@ std::chrono::seconds watch_limit() {
   return std::chrono::seconds(seconds);
 }
 
-void set_watch_limit(std::chrono::seconds limit) noexcept { given_limit = limit.count(); }
+void set_watchdog_limit(std::chrono::seconds limit) noexcept { given_limit = limit.count(); }
 
 }  // namespace odori
