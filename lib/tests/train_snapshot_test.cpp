@@ -83,7 +83,7 @@ TEST(Resume, OfTheOriginalsRuleKeepsTheDividedLearningRate) {
 }
 
 TEST(Resume, OfAdamIsExact) {
-  expect_exact_continuation({.network = "mid", .seed = 3, .rate = 0.001f, .optimizer = "adam"});
+  expect_exact_continuation({.seed = 3, .rate = 0.001f, .optimizer = "adam"});
   expect_exact_continuation({.n_devices = 2, .rate = 0.001f, .optimizer = "adam"});
 }
 
@@ -95,17 +95,17 @@ void choose(SavedRun& run, const AlgorithmTable& algorithms) {
 
 TEST(Resume, UsesTheAlgorithmsThatWereMeasured) {
   Folder whole_folder, folder;
-  SavedRun whole({.network = "mid", .measure = true}, whole_folder.path(), 2);
+  SavedRun whole({.measure = true}, whole_folder.path(), 2);
   // As if a CPU had found everywhere that the direct algorithm is the fastest; a GPU has none of that name, and
   // measures.
   AlgorithmTable direct = whole.model.algorithms();
   for (auto& [key, algorithm] : direct.chosen) algorithm = "direct";
   choose(whole, direct);
   whole.trainer.run();
-  SavedRun first({.network = "mid", .measure = true}, folder.path(), 1);
+  SavedRun first({.measure = true}, folder.path(), 1);
   choose(first, whole.model.algorithms());  // measured once more, others may be the fastest, and give other bits
   first.trainer.run();
-  SavedRun second({.network = "mid"}, folder.path(), 2);  // by the fixed rule, until it is resumed
+  SavedRun second({}, folder.path(), 2);  // by the fixed rule, until it is resumed
   EXPECT_NE(second.model.algorithms(), first.model.algorithms());
   resume(folder.path(), second.trainer);
   EXPECT_EQ(second.model.algorithms(), first.model.algorithms());
