@@ -46,6 +46,7 @@ TEST_P(GroupTest, ReducesToMainAndSendsBack) {
   for (const int n_devices : {1, 2, 3, 4}) {
     make(n_devices);
     for (const std::size_t n : {0u, 1u, 1000u, 100'003u, 2'200'003u}) {
+      if (n > 2'000'000 && n_devices != 3) continue;  // several slices on GPUs
       SCOPED_TRACE(fmt::format("{} numbers on {} devices", n, n_devices));
       Vectors gradients(devices, n, random), parameters(devices, n, random);
       const std::size_t slices = group->slices(n);

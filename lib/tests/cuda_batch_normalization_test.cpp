@@ -37,10 +37,10 @@ class BatchNormalizationTest : public KernelTest {
                   normal_array(channels),
                   {}};
       layer.running = {normal_array(channels).values, std::vector<double>(layer.gamma.values.size(), 1.5)};
+      if (!relu) return layer;
       const auto y = layer.y().values;
-      if (relu && std::any_of(y.begin(), y.end(), [](double v) { return std::abs(v) < 1e-5; })) continue;
-      layer.spec.relu = relu;
-      return layer;
+      layer.spec.relu = true;
+      if (std::none_of(y.begin(), y.end(), [](double v) { return std::abs(v) < 1e-5; })) return layer;
     }
   }
 
@@ -72,55 +72,53 @@ class BatchNormalizationTest : public KernelTest {
                                        g.scratch.data<void>());
   }
   /// With a second kernel for the partial results, and with the last block.
-  void check(const Shape& shape, bool relu, std::size_t shift = 0) {
-    for (const bool last : {false, true}) {
-      last_block = last;
-      check_once(shape, relu, shift);
-    }
-  }
-  void check_once(const Shape& shape, bool relu, std::size_t shift);
+  void check(const Shape& shape, bool relu, std::size_t shift = 0);
   void check_bits();
 
   bool last_block = false;
 };
 
-void BatchNormalizationTest::check_once(const Shape& shape, bool relu, std::size_t shift) {
-  SCOPED_TRACE(testing::Message() << shape.n << "x" << shape.c << "x" << shape.h << "x" << shape.w
-                                  << (relu ? ", relu" : "") << (last_block ? ", last block" : ""));
+void BatchNormalizationTest::check(const Shape& shape, bool relu, std::size_t shift) {
   const double sums = 2e-5;  // of fp32 sums, whatever the storage
-  Layer layer = random_layer(shape, relu);
-  OnGpu g = on_gpu_(layer, shift);
+  const Layer layer = random_layer(shape, relu);
   const auto batch = reference::batch_statistics(layer.x);
-  const Memory y = poisoned(shape), evaluated = poisoned(shape), gx = poisoned(shape);
   const auto expected_evaluated =
       reference::batch_normalization(layer.x, layer.spec, layer.gamma, layer.beta, layer.running);
-  kernels::batch_normalization_evaluate(stream, g.b, evaluated.data<void>(), g.running_mean.data(),
-                                        g.running_variance.data());
-  EXPECT_LE(error(evaluated.read(), expected_evaluated), tolerance);
-  train(g, y);
   const Array<double> expected = layer.y();
-  EXPECT_LE(error(y.read(), expected), 2 * tolerance);
-  reference::update_running(layer.running, batch, layer.spec, g.b.rows);
-  EXPECT_LE(error(g.running_mean, layer.running.mean), sums);
-  EXPECT_LE(error(g.running_variance, layer.running.variance), sums);
-
+  auto running = layer.running;
+  reference::update_running(running, batch, layer.spec, layer.x.values.size() / layer.gamma.values.size());
   const auto& gy = layer.gy.values;
   const double terms = std::sqrt(std::inner_product(gy.begin(), gy.end(), gy.begin(), 0.0));
-  const Memory ggamma = floats(layer.gamma.values.size()), gbeta = floats(layer.gamma.values.size());
   const auto gradients =
       reference::batch_normalization_backward(layer.x, layer.spec, layer.gamma, batch, expected, layer.gy);
-  for (const void* to : {static_cast<const void*>(nullptr), static_cast<const void*>(gx.data<void>()),
-                         static_cast<const void*>(g.gy.data<void>())}) {
-    g.scratch.write(std::vector<float>(kernels::batch_normalization_scratch_bytes(g.b.rows, shape.c) / 4, NAN));
-    kernels::batch_normalization_backward(stream, g.b, g.gy.data<void>(), const_cast<void*>(to), ggamma.data(),
-                                          gbeta.data(), g.scratch.data<void>());
-    EXPECT_LE(error_of_sums(ggamma, gradients.gamma.values, terms), sums);
-    EXPECT_LE(error_of_sums(gbeta, gradients.beta.values, terms), sums);
+  for (const bool last : {false, true}) {
+    SCOPED_TRACE(testing::Message() << shape.n << "x" << shape.c << "x" << shape.h << "x" << shape.w
+                                    << (relu ? ", relu" : "") << (last ? ", last block" : ""));
+    last_block = last;
+    OnGpu g = on_gpu_(layer, shift);
+    const Memory y = poisoned(shape), evaluated = poisoned(shape), gx = poisoned(shape);
+    const Memory ggamma = floats(layer.gamma.values.size()), gbeta = floats(layer.gamma.values.size());
+    kernels::batch_normalization_evaluate(stream, g.b, evaluated.data<void>(), g.running_mean.data(),
+                                          g.running_variance.data());
+    EXPECT_LE(error(evaluated.read(), expected_evaluated), tolerance);
+    train(g, y);
+    EXPECT_LE(error(y.read(), expected), 2 * tolerance);
+    EXPECT_LE(error(g.running_mean, running.mean), sums);
+    EXPECT_LE(error(g.running_variance, running.variance), sums);
+    for (const void* to : {static_cast<const void*>(nullptr), static_cast<const void*>(gx.data<void>()),
+                           static_cast<const void*>(g.gy.data<void>())}) {
+      g.scratch.write(std::vector<float>(kernels::batch_normalization_scratch_bytes(g.b.rows, shape.c) / 4, NAN));
+      kernels::batch_normalization_backward(stream, g.b, g.gy.data<void>(), const_cast<void*>(to), ggamma.data(),
+                                            gbeta.data(), g.scratch.data<void>());
+      EXPECT_LE(error_of_sums(ggamma, gradients.gamma.values, terms), sums);
+      EXPECT_LE(error_of_sums(gbeta, gradients.beta.values, terms), sums);
+    }
+    for (const float counter : g.counters.read()) ASSERT_EQ(counter, 0) << "as the next call needs it";
+    if (g.b.rows <= 2) continue;  // its gradient is 0 but for epsilon, and what float makes of it is noise
+    const std::vector<float> apart = gx.read();
+    EXPECT_LE(error(apart, gradients.x), 4 * tolerance);
+    EXPECT_EQ(g.gy.read(), apart) << "in place";
   }
-  for (const float counter : g.counters.read()) ASSERT_EQ(counter, 0) << "as the next call needs it";
-  if (g.b.rows <= 2) return;  // its gradient is 0 but for epsilon, and what float makes of it is noise
-  EXPECT_LE(error(gx.read(), gradients.x), 4 * tolerance);
-  EXPECT_EQ(g.gy.read(), gx.read()) << "in place";
 }
 
 TEST_P(BatchNormalizationTest, ForwardAndBackward) {
@@ -143,10 +141,10 @@ TEST_P(BatchNormalizationTest, ForwardAndBackward) {
 TEST_P(BatchNormalizationTest, OneRow) { check({1, 12, 1, 1}, false); }
 
 /// More chunks than a block of the second kernel has threads.
-TEST_P(BatchNormalizationTest, ManyRows) { check({16, 8, 96, 96}, false); }
+TEST_P(BatchNormalizationTest, ManyRows) { check({16, 8, 68, 68}, false); }
 
 /// Where float4's cut has more chunks than the others': the scratch memory has to be enough for all.
-TEST_P(BatchNormalizationTest, MostChunks) { check({9, 64, 61, 60}, false); }
+TEST_P(BatchNormalizationTest, MostChunks) { check({11, 68, 25, 40}, false); }
 
 TEST_P(BatchNormalizationTest, LargeMeansLoseNothing) {
   if (storage == Storage::bf16) return;  // which can't hold such numbers

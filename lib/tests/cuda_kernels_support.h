@@ -92,7 +92,8 @@ class KernelTest : public testing::TestWithParam<Storage> {
   /// Random numbers that storage keeps as they are.
   reference::Array<double> normal_array(const Shape& shape) {
     reference::Array<double> array(shape);
-    for (double& x : array.values) x = rounded(storage, normal(2, random)[0]);
+    const std::vector<float> values = normal(shape.size(), random);
+    for (std::size_t i = 0; i < values.size(); ++i) array.values[i] = rounded(storage, values[i]);
     return array;
   }
   /// As N x H x W x C.

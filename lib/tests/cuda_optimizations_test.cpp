@@ -178,36 +178,40 @@ TEST_P(OptimizationsTest, TrainWithTheSameBits) {
   Trainee plain(GetParam(), none);
   for (std::uint64_t step = 0; step < 8; ++step) plain.act(usual, step);
   const Metrics expected = plain.take_metrics();
+  const auto results = plain.results();
+  std::vector<std::pair<std::string, GpuOptimizations>> cases{{"all", all}};
   for (const GpuOptimization one : {GpuOptimization::fused_update, GpuOptimization::step_graph,
                                     GpuOptimization::parallel_metrics, GpuOptimization::dependent_launch})
-    for (const GpuOptimizations some : {all, all.without(one)}) {
-      SCOPED_TRACE(testing::Message() << (some.has(one) ? "all" : "without ") << to_string(one));
-      Trainee trainee(GetParam(), some);
-      for (std::uint64_t step = 0; step < 8; ++step) trainee.act(usual, step);
-      EXPECT_TRUE(trainee.results() == plain.results());
-      const Metrics metrics = trainee.take_metrics();
-      EXPECT_NEAR(metrics.loss_sum, expected.loss_sum, 1e-13 * expected.loss_sum);
-      EXPECT_EQ(metrics.correct, expected.correct);
-      EXPECT_EQ(metrics.samples, expected.samples);
-      EXPECT_EQ(trainee.graphs().find("step captured") != std::string::npos, some.has(GpuOptimization::step_graph))
-          << trainee.graphs();
-    }
+    cases.emplace_back(fmt::format("without {}", to_string(one)), all.without(one));
+  for (const auto& [name, some] : cases) {
+    SCOPED_TRACE(name);
+    Trainee trainee(GetParam(), some);
+    for (std::uint64_t step = 0; step < 8; ++step) trainee.act(usual, step);
+    EXPECT_TRUE(trainee.results() == results);
+    const Metrics metrics = trainee.take_metrics();
+    EXPECT_NEAR(metrics.loss_sum, expected.loss_sum, 1e-13 * expected.loss_sum);
+    EXPECT_EQ(metrics.correct, expected.correct);
+    EXPECT_EQ(metrics.samples, expected.samples);
+    EXPECT_EQ(trainee.graphs().find("step captured") != std::string::npos, some.has(GpuOptimization::step_graph))
+        << trainee.graphs();
+  }
 }
 
 TEST_P(OptimizationsTest, WhateverAProgramDoesBetweenThePasses) {
   RandomSequence random(11, RandomUse::synthetic_data);
-  for (const GpuOptimizations some :
-       {all, all.without(GpuOptimization::fused_update), all.without(GpuOptimization::step_graph)}) {
-    Trainee plain(GetParam(), none), trainee(GetParam(), some);
-    std::string done;
-    for (std::uint64_t step = 0; step < 40; ++step) {
-      const std::uint64_t what = random.below(22);
-      done += " " + std::to_string(what);
-      for (Trainee* const each : {&plain, &trainee}) each->act(what, step);
-      if (step % 8 == 7) {
-        ASSERT_TRUE(trainee.results() == plain.results()) << "after" << done;
-      }
-    }
+  Trainee plain(GetParam(), none), with_all(GetParam(), all),
+      without_update(GetParam(), all.without(GpuOptimization::fused_update)),
+      without_graph(GetParam(), all.without(GpuOptimization::step_graph));
+  std::string done;
+  for (std::uint64_t step = 0; step < 48; ++step) {
+    const std::uint64_t what = step <= usual ? step * 7 % (usual + 1) : random.below(22);  // each once, then at random
+    done += " " + std::to_string(what);
+    for (Trainee* const each : {&plain, &with_all, &without_update, &without_graph}) each->act(what, step);
+    if (step % 8 != 7) continue;
+    const auto expected = plain.results();
+    ASSERT_TRUE(with_all.results() == expected) << "with all, after" << done;
+    ASSERT_TRUE(without_update.results() == expected) << "without the fused update, after" << done;
+    ASSERT_TRUE(without_graph.results() == expected) << "without the step's graph, after" << done;
   }
 }
 

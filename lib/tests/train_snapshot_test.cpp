@@ -19,8 +19,9 @@ namespace {
 using namespace test;
 namespace fs = std::filesystem;
 
+/// As few as show it, since emulated GPUs are slow: epochs end within a batch, and so does the first one.
 const DatasetPtr& train_set() {
-  static const DatasetPtr dataset = std::make_shared<Images>(50, 0, true);
+  static const DatasetPtr dataset = std::make_shared<Images>(26, 0, true);
   return dataset;
 }
 
@@ -54,19 +55,13 @@ void expect_same_bits(SavedRun& a, SavedRun& b) {
   EXPECT_EQ(a.log_without_times(), b.log_without_times());
 }
 
-/// As few as show it, since emulated GPUs are slow: epochs end within a batch, and so does the first one.
-const DatasetPtr& few_images() {
-  static const DatasetPtr dataset = std::make_shared<Images>(26, 0, true);
-  return dataset;
-}
-
 void expect_exact_continuation(const Training::Options& options) {
   Folder whole_folder, folder;
-  SavedRun whole(options, whole_folder.path(), 2, few_images());
+  SavedRun whole(options, whole_folder.path(), 2);
   whole.trainer.run();
-  SavedRun first(options, folder.path(), 1, few_images());
+  SavedRun first(options, folder.path(), 1);
   first.trainer.run();
-  SavedRun second(options, folder.path(), 2, few_images());
+  SavedRun second(options, folder.path(), 2);
   resume(folder.path(), second.trainer);
   expect_same_bits(first, second);
   const double before = second.trainer.elapsed_time();
@@ -88,7 +83,7 @@ TEST(Resume, OfTheOriginalsRuleKeepsTheDividedLearningRate) {
 }
 
 TEST(Resume, OfAdamIsExact) {
-  expect_exact_continuation({.network = "mid", .seed = 3, .rate = 0.001f, .optimizer = "adam"});
+  expect_exact_continuation({.seed = 3, .rate = 0.001f, .optimizer = "adam"});
   expect_exact_continuation({.n_devices = 2, .rate = 0.001f, .optimizer = "adam"});
 }
 
@@ -100,17 +95,17 @@ void choose(SavedRun& run, const AlgorithmTable& algorithms) {
 
 TEST(Resume, UsesTheAlgorithmsThatWereMeasured) {
   Folder whole_folder, folder;
-  SavedRun whole({.network = "mid", .measure = true}, whole_folder.path(), 2, few_images());
+  SavedRun whole({.measure = true}, whole_folder.path(), 2);
   // As if a CPU had found everywhere that the direct algorithm is the fastest; a GPU has none of that name, and
   // measures.
   AlgorithmTable direct = whole.model.algorithms();
   for (auto& [key, algorithm] : direct.chosen) algorithm = "direct";
   choose(whole, direct);
   whole.trainer.run();
-  SavedRun first({.network = "mid", .measure = true}, folder.path(), 1, few_images());
+  SavedRun first({.measure = true}, folder.path(), 1);
   choose(first, whole.model.algorithms());  // measured once more, others may be the fastest, and give other bits
   first.trainer.run();
-  SavedRun second({.network = "mid"}, folder.path(), 2, few_images());  // by the fixed rule, until it is resumed
+  SavedRun second({}, folder.path(), 2);  // by the fixed rule, until it is resumed
   EXPECT_NE(second.model.algorithms(), first.model.algorithms());
   resume(folder.path(), second.trainer);
   EXPECT_EQ(second.model.algorithms(), first.model.algorithms());
@@ -211,7 +206,7 @@ TEST_F(Saved, TheNewestIsTheOneThatWasWrittenLast) {
   resume(folder.path(), resumed.trainer);
   EXPECT_EQ(
       testing::internal::GetCapturedStdout(),
-      fmt::format("Going on from {}/snapshot_epoch_1: 1 epoch, 7 iterations are done; the learning rate is 0.05.\n",
+      fmt::format("Going on from {}/snapshot_epoch_1: 1 epoch, 4 iterations are done; the learning rate is 0.05.\n",
                   folder.path()));
   SavedRun named(options, folder.path(), 4);
   resume(last, named.trainer);
@@ -280,7 +275,7 @@ TEST_F(Saved, APipeIsNotWaitedFor) {
 }
 
 TEST_F(Saved, IsOfThesePixels) {
-  const auto same_labels = std::make_shared<Images>(50, 1, true);
+  const auto same_labels = std::make_shared<Images>(train_set()->size(), 1, true);
   expect_refusal("was trained on other data", {}, same_labels);
 }
 
@@ -310,7 +305,7 @@ TEST_F(Saved, NoneIsThere) {
 
 TEST_F(Saved, OlderOnesAreRemovedAndWhatKillsHaveLeft) {
   const auto kept = [&](int keep, int n_epochs) {
-    Training training(options, few_images());
+    Training training(options, train_set());
     Trainer trainer(*training.updater, n_epochs, folder.path());
     trainer.extend(Snapshot(keep));
     fs::create_directories(folder / "snapshot_epoch_9.part/half");
