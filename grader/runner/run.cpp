@@ -37,7 +37,7 @@ constexpr std::uintmax_t bytes_of_a_check = 50'000'000;  // more than the eviden
 /// the learner's text: a busy machine is slow in all of it.
 class RunTime {
  public:
-  explicit RunTime(EvidenceFiles& files) : files_(files) {}
+  RunTime(EvidenceFiles& files, Clock::duration least_silence) : files_(files), least_silence_(least_silence) {}
   bool is_over() {
     const auto now = Clock::now();
     // Where this process isn't served for a while, the others aren't either: that doesn't count.
@@ -47,7 +47,7 @@ class RunTime {
     asked_ = now;
     const std::uint64_t bytes = files_.look();
     if (bytes != bytes_) {
-      if (bytes_ == 0) allowed_ = std::clamp<Clock::duration>(8 * silent_, 8s, 60s);
+      if (bytes_ == 0) allowed_ = std::clamp<Clock::duration>(8 * silent_, least_silence_, 60s);
       bytes_ = bytes;
       silent_ = {};
     }
@@ -58,10 +58,10 @@ class RunTime {
   bool is_over_while_facts_came() const { return is_over_in_all() && silent_ < allowed_ / 4; }
 
  private:
-  static constexpr auto shortest_limit = 60s;
-  bool is_over_in_all() const { return lasted_ > std::max<Clock::duration>(5 * allowed_, shortest_limit); }
+  bool is_over_in_all() const { return lasted_ > std::max(5 * allowed_, 15 * least_silence_ / 2); }
 
   EvidenceFiles& files_;
+  const Clock::duration least_silence_;
   std::uint64_t bytes_ = 0;
   Clock::time_point asked_ = Clock::now();
   Clock::duration silent_{}, lasted_{}, allowed_ = 25s;
@@ -235,8 +235,9 @@ std::vector<fs::path> libraries_of(const fs::path& kits) {
   return {folders.begin(), folders.end()};
 }
 
-Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sandbox* sandbox)
-    : task_(task), solution_(std::move(solution)), sandbox_(sandbox) {
+Runner::Runner(const Task& task, fs::path solution, std::uint64_t seed, const Sandbox* sandbox,
+               std::chrono::seconds least_silence)
+    : task_(task), solution_(std::move(solution)), sandbox_(sandbox), least_silence_(least_silence) {
   if (sandbox_) libraries_ = libraries_of(solution_);
   // Neither size can be divided by 2, 3 or 4, nor the training set's by 5. With these sizes and batches of 4, epochs
   // end in the same updates on 4 ranks whose shards differ by one image (force_equal_length = false), as they do with
@@ -293,7 +294,7 @@ Runner::Attempt Runner::attempt(const fs::path& program, const RunPlan& plan,
   start.policy.readable.insert(start.policy.readable.end(), libraries_.begin(), libraries_.end());
   start.policy.memory = memory_of_run + static_cast<std::size_t>(plan.ranks()) * memory_of_rank;
   start.policy.file = bytes_of_output;
-  RunTime time(start.files);
+  RunTime time(start.files, least_silence_);
   const EndedInside ended = run_inside(sandbox_, start.command, start.policy,
                                        {.time = longest_run, .give_up = [&] { return cancelled || time.is_over(); }});
   EvidenceLimits limits = limits_of(data_);

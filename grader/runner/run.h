@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -54,8 +55,10 @@ std::vector<std::filesystem::path> libraries_of(const std::filesystem::path& kit
 class Runner {
  public:
   /// Makes a small data set that depends on the seed alone. `solution`: the kit's own program; `sandbox`: for programs
-  /// that are not the user's own. Throws EnvironmentFault if the disk is full.
-  Runner(const Task& task, std::filesystem::path solution, std::uint64_t seed, const Sandbox* sandbox = nullptr);
+  /// that are not the user's own. `least_silence`: a run may be without a new fact for at least that long, and take at
+  /// least 7.5 times that in all; longer where it began slowly. Throws EnvironmentFault if the disk is full.
+  Runner(const Task& task, std::filesystem::path solution, std::uint64_t seed, const Sandbox* sandbox = nullptr,
+         std::chrono::seconds least_silence = std::chrono::seconds(8));
 
   const RunData& data() const { return data_; }
   /// Ends a program that shows nothing new for a while (`hung`). If the kit's own program ends badly too, it is the
@@ -81,6 +84,7 @@ class Runner {
   const Task& task_;
   std::filesystem::path solution_;
   const Sandbox* sandbox_;
+  const std::chrono::seconds least_silence_;
   std::vector<std::filesystem::path> libraries_;
   ScratchFolder scratch_;
   RunData data_;

@@ -34,7 +34,7 @@ Accidents run_with_accidents(const std::string& accident, int times, const char*
       fmt::format("#!/bin/bash\necho >>$0.starts\nif [ $(wc -l <$0.starts) -le {} ]; then {}; fi\nexec {} \"$@\"\n",
                   times, accident, solution_of(task).string()));
   std::filesystem::permissions(program, std::filesystem::perms(0755));
-  const Runner runner(task, solution_of(task), 7);
+  const Runner runner(task, solution_of(task), 7, nullptr, std::chrono::seconds(4));
   const std::atomic<bool> cancelled = false;
   Evidence evidence = runner.run(program, task.under_mpi ? RunPlan{.nodes = {0}} : RunPlan{.devices = 2}, cancelled);
   std::ifstream starts(program.string() + ".starts");
@@ -96,8 +96,8 @@ TEST(Accident, OfStandingStillOnceIsNoVerdict) {
 }
 
 TEST(Run, EndsWhenItsTimeIsOverHoweverOftenItShowsSomethingNew) {
-  const Accidents seen = run_with_accidents(R"(for i in {1..200}; do printf "\\x$(printf %02x $i)\0\0\0\0\0\0\0" |)"
-                                            " dd of=$ODORI_EVIDENCE.0 conv=notrunc status=none; sleep 0.9; done",
+  const Accidents seen = run_with_accidents(R"(for i in {1..240}; do printf "\\x$(printf %02x $i)\0\0\0\0\0\0\0" |)"
+                                            " dd of=$ODORI_EVIDENCE.0 conv=notrunc status=none; sleep 0.6; done",
                                             9);
   EXPECT_EQ(seen.evidence.ending, Ending::hung);
   EXPECT_EQ(seen.starts, 1);
