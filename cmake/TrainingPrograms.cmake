@@ -23,8 +23,10 @@ function(odori_training_program target source)
   cmake_path(GET source STEM name)
   cmake_path(GET source PARENT_PATH of_exercise)
   cmake_path(GET of_exercise FILENAME of_exercise)
+  odori_use_support_of(${target} ${of_exercise})
   if(ODORI_HAS_CUDA AND EXISTS ${PROJECT_SOURCE_DIR}/exercises/${of_exercise}/support/gpu)
     odori_program_for_gpus(${target} ${source} ${folder} ${name})
+    odori_use_support_of(${target}_gpu ${of_exercise})
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
                                                                  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${folder})
@@ -43,6 +45,13 @@ function(odori_training_program target source)
       set_target_properties(${target} PROPERTIES RULE_LAUNCH_${step}
         "\"${PROJECT_SOURCE_DIR}/cmake/record_command.sh\" \"${PROJECT_BINARY_DIR}/grader/${name}.command\"")
     endforeach()
+  endif()
+endfunction()
+
+# The support code of this exercise, if it has any, is included by the name of its header.
+function(odori_use_support_of target exercise)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/exercises/${exercise}/support)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/exercises/${exercise}/support)
   endif()
 endfunction()
 

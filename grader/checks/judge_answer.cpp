@@ -165,7 +165,8 @@ class BuiltPrograms : public AnswerPrograms {
         answer_(answers.program),
         runner_(question.task, question.build / "bin" / "solutions" / question.task.program.solution.stem(),
                 question.seed, question.sandbox),
-        compiler_(question.build, outputs_of(question), question.sandbox),
+        compiler_(question.build, outputs_of(question), question.sandbox,
+                  question.kit / "exercises" / question.task.folder / "support"),
         programs_(compiler_, answers.around, answer_, filled) {}
 
   /// Of a class, the other cores have other answers to judge.

@@ -129,11 +129,14 @@ std::vector<CompileError> read_link_errors(const std::string& output) {
   return errors;
 }
 
-Compiler::Compiler(fs::path build, fs::path outputs, const Sandbox* sandbox)
+Compiler::Compiler(fs::path build, fs::path outputs, const Sandbox* sandbox, const fs::path& support)
     : build_(std::move(build)), outputs_(std::move(outputs)), sandbox_(sandbox) {
   compile_ = recorded("compile.command");
+  if (std::error_code missing; fs::exists(support, missing))
+    compile_.arguments.push_back("-I" + fs::absolute(support).string());
   link_ = recorded("link.command");
-  key_ = read_file(build_ / "grader" / "compile.command") + read_file(build_ / "grader" / "link.command");
+  key_ = read_file(build_ / "grader" / "compile.command") + read_file(build_ / "grader" / "link.command") +
+         support.string() + '\n';
   for (const std::string& argument : link_.arguments) {  // the library, and whatever else is linked
     std::error_code missing;
     const fs::path path = link_.folder / argument;
@@ -208,9 +211,8 @@ Built Compiler::build(const std::string& source, const BuildOptions& options) co
                  object = unfinished.string() + ".o";
   write_file(text, source);
   Command compile = compile_, link = link_;
-  for (const char* argument :
-       {"-Werror=return-type", "-fmax-errors=0", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
-        "-ftabstop=1", "-c", text.c_str(), "-o", object.c_str()})
+  for (const char* argument : {"-Werror=return-type", "-fmax-errors=0", "-fno-diagnostics-show-caret",
+                               "-fdiagnostics-color=never", "-ftabstop=1", "-c", text.c_str(), "-o", object.c_str()})
     compile.arguments.push_back(argument);
   link.arguments.insert(link.arguments.begin() + 1, {object.string(), "-o", unfinished.string()});
   const auto succeeded = [](const EndedInside& ended) { return ended.code == 0 && !ended.stopped; };

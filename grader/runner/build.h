@@ -44,9 +44,10 @@ struct BuildOptions {
 
 class Compiler {
  public:
-  /// `build`: the kit's build folder; `sandbox`: what all sources are built in, if they aren't the user's own. Throws
-  /// EnvironmentFault if the kit isn't built.
-  Compiler(std::filesystem::path build, std::filesystem::path outputs, const Sandbox* sandbox = nullptr);
+  /// `build`: the kit's build folder; `sandbox`: what all sources are built in, if they aren't the user's own;
+  /// `support`: an include folder, if it exists. Throws EnvironmentFault if the kit isn't built.
+  Compiler(std::filesystem::path build, std::filesystem::path outputs, const Sandbox* sandbox = nullptr,
+           const std::filesystem::path& support = {});
 
   /// Reuses what was built before from the same text, by the same commands and with the same library. Several threads
   /// and processes may build at once. Throws EnvironmentFault if there is no compiler, or no space for its output.

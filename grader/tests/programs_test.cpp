@@ -296,6 +296,19 @@ TEST(Programs, ABuildOfAnotherSourceIsNotTakenThoughItsHashIsTheSame) {
   EXPECT_EQ(WEXITSTATUS(std::system(compiler.build(source).program.c_str())), 3);
 }
 
+TEST(Programs, SeeTheSupportCodeOfTheirOwnExerciseAlone) {
+  const fs::path outputs = fs::path(testing::TempDir()) / "programs_test_support",
+                 exercises = fs::path(ODORI_FOLDER) / "exercises";
+  fs::remove_all(outputs);
+  const std::string source = "#include \"large_chunks.h\"\nint main() {}\n";
+  const auto build = [&](const fs::path& support) {
+    return Compiler(ODORI_BUILD_FOLDER, outputs, nullptr, support).build(source).program;
+  };
+  EXPECT_FALSE(build(exercises / "03_ring" / "support").empty());
+  EXPECT_TRUE(build(exercises / "04_large_batch" / "support").empty());
+  EXPECT_TRUE(build(exercises / "01_multi_gpu" / "support").empty()) << "there is no such folder";
+}
+
 TEST(Programs, AKitThatIsNotBuiltIsTheMachinesFault) {
   EXPECT_THROW(Compiler(testing::TempDir(), testing::TempDir()), EnvironmentFault);
 }
