@@ -12,8 +12,11 @@ struct Link {
   double message(double bytes) const { return latency + bytes / bandwidth; }
 };
 
-/// "10gbit,50us", by parse_link() of comm/link.h.
+/// "1gbit,50us", or "1gbit" with a latency of 50 us. Throws UsageError for anything but a bandwidth in kbit, mbit or
+/// gbit and a latency in us or ms.
 Link link_from(const std::string& text);
+/// "1 Gbit/s, 50 us".
+std::string in_words(const Link& link);
 
 /// Ranks in order, equally many on each node. The ranks of a node share its network card, which sends one message after
 /// the other; those of the same step wait for the latency together.

@@ -21,20 +21,10 @@
 #include <string>
 #include <vector>
 
+#include "comm/cost_terms.h"
 #include "comm/steps.h"
 
 namespace odori {
-
-struct LinkSpeed {
-  double bits_per_second = 0;
-  double latency = 0;  // seconds
-};
-
-/// "1gbit,50us", or "1gbit" with a latency of 50 us. Throws UsageError for anything but a bandwidth in kbit, mbit or
-/// gbit and a latency in us or ms.
-LinkSpeed parse_link(const std::string& value);
-/// "1 Gbit/s, 50 us".
-std::string in_words(const LinkSpeed& speed);
 
 /// Bytes that one operation puts on the network cards of the nodes.
 struct Load {
@@ -43,7 +33,7 @@ struct Load {
   void add(int from_node, int to_node, double bytes);
   double busiest() const;  // bytes of a card
   /// With all cards free.
-  double seconds(const LinkSpeed& speed) const;
+  double seconds(const cost::Link& speed) const;
   std::vector<double> out, in;  // bytes, by node
   int latencies = 0;            // one after another
 };
@@ -52,7 +42,7 @@ struct Load {
 Load load_of(const Steps& steps, const std::vector<int>& nodes_of_ranks, int nodes);
 /// An all-reduce of them for which MPI picks the algorithm: the quicker of ring and tree.
 std::vector<Steps> all_reduce_steps(double bytes, const std::vector<int>& nodes_of_ranks, int nodes,
-                                    const LinkSpeed& speed);
+                                    const cost::Link& speed);
 
 /// The cards of all nodes, in memory that the ranks share.
 class Link {
@@ -61,9 +51,9 @@ class Link {
   static Time now();
 
   /// Collective over all ranks of the job, which have to be on one machine.
-  Link(const LinkSpeed& speed, int nodes);
+  Link(const cost::Link& speed, int nodes);
 
-  const LinkSpeed& speed() const { return speed_; }
+  const cost::Link& speed() const { return speed_; }
   /// Occupies the cards with the load, from the time `there` on or as soon as they are free. Returns when all of it
   /// will have arrived.
   Time carry(const Load& load, Time there);
@@ -71,7 +61,7 @@ class Link {
 
  private:
   struct Cards;
-  LinkSpeed speed_;
+  cost::Link speed_;
   std::shared_ptr<Cards> cards_;
 };
 
