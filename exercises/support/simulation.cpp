@@ -5,7 +5,6 @@
 #include <array>
 #include <set>
 
-#include "comm/link.h"
 #include "errors/error.h"
 #include "files/file.h"
 #include "files/json.h"
@@ -13,12 +12,6 @@
 #include "test_cases.h"
 
 namespace odori {
-namespace {
-
-std::string words_of(const cost::Link& link) { return in_words(LinkSpeed{8 * link.bandwidth, link.latency}); }
-
-}  // namespace
-
 std::optional<simulate::Plan> asked_simulation() {
   if (!test_cases().is_object() || !test_cases().contains("simulate")) return {};
   try {
@@ -80,7 +73,7 @@ Text in_words(const cost::Cluster& cluster) {
 }
 
 Text links_of(const cost::Cluster& cluster) {
-  const std::string between = words_of(cluster.between), within = words_of(cluster.within);
+  const std::string between = in_words(cluster.between), within = in_words(cluster.within);
   return {fmt::format("{} between nodes; {} within them", between, within),
           fmt::format("ノード間 {}、ノード内 {}", between, within)};
 }

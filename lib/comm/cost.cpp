@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "comm/algorithm.h"
-#include "comm/link.h"
 #include "comm/steps.h"
 #include "errors/error.h"
 
@@ -64,11 +63,6 @@ double halves(const Cluster& cluster, double bytes) {
 double in_slices(double bytes, const std::function<double(double)>& slice) {
   const double slices = std::ceil(bytes / static_cast<double>(slice_bytes));
   return slices * slice(bytes / std::max(slices, 1.0));
-}
-
-Link link_from(const std::string& text) {
-  const LinkSpeed speed = parse_link(text);
-  return {speed.latency, speed.bits_per_second / 8};
 }
 
 std::optional<double> all_reduce(const std::string& communicator, const Cluster& cluster, const Gradients& gradients) {

@@ -12,8 +12,11 @@ struct Link {
   double message(double bytes) const { return latency + bytes / bandwidth; }
 };
 
-/// Parses "10gbit,50us" with parse_link() (comm/link.h). Throws UsageError.
+/// Parses "1gbit,50us": a bandwidth in kbit, mbit or gbit, and a latency in us or ms (default: 50us). Throws UsageError
+/// for any other text.
 Link link_from(const std::string& text);
+/// Returns "1 Gbit/s, 50 us".
+std::string in_words(const Link& link);
 
 /// Ranks are numbered node by node, with the same number on each. The ranks of a node share one network card, which
 /// sends one message at a time; the latencies of messages in the same step overlap.

@@ -71,7 +71,7 @@ Interconnect::Interconnect() {
   nodes_ = number_nodes(names);
   ranks_ = find_ranks(names, rank);
   if (link.empty()) return;
-  const LinkSpeed speed = parse_link(link);
+  const cost::Link speed = cost::link_from(link);
   require(others.empty(),
           "ODORI_LINK={} simulates a link between nodes that one machine plays, but these ranks stand on {} machines, "
           "which have a real one. Unset ODORI_LINK.",

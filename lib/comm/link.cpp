@@ -47,7 +47,9 @@ timespec to_timespec(Link::Time time) { return {time / second, time % second}; }
 
 }  // namespace
 
-LinkSpeed parse_link(const std::string& value) {
+namespace cost {
+
+Link link_from(const std::string& value) {
   const std::string text = lower(value);
   const std::size_t comma = std::min(text.find(','), text.size());
   const double bandwidth = quantity(std::string_view(text).substr(0, comma), bandwidths);
@@ -58,16 +60,18 @@ LinkSpeed parse_link(const std::string& value) {
         "A link can't be \"{}\" (ODORI_LINK, --link, --network). Give a bandwidth in kbit, mbit or gbit, and "
         "a latency in us or ms, at most 10 seconds, as in 1gbit,50us.",
         value));
-  return {bandwidth, latency};
+  return {latency, bandwidth / 8};
 }
 
-std::string in_words(const LinkSpeed& speed) {
-  const double bits = speed.bits_per_second, us = 1e6 * speed.latency;
+std::string in_words(const Link& link) {
+  const double bits = 8 * link.bandwidth, us = 1e6 * link.latency;
   const std::string bandwidth = bits >= 1e9   ? fmt::format("{:g} Gbit/s", bits / 1e9)
                                 : bits >= 1e6 ? fmt::format("{:g} Mbit/s", bits / 1e6)
                                               : fmt::format("{:g} kbit/s", bits / 1e3);
   return bandwidth + (us >= 1000 ? fmt::format(", {:g} ms", us / 1000) : fmt::format(", {:g} us", us));
 }
+
+}  // namespace cost
 
 void Load::add(int from_node, int to_node, double bytes) {
   if (from_node == to_node) return;
@@ -79,9 +83,7 @@ double Load::busiest() const {
   return std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
 }
 
-double Load::seconds(const LinkSpeed& speed) const {
-  return busiest() * 8 / speed.bits_per_second + latencies * speed.latency;
-}
+double Load::seconds(const cost::Link& speed) const { return busiest() / speed.bandwidth + latencies * speed.latency; }
 
 Load load_of(const Steps& steps, const std::vector<int>& nodes_of_ranks, int nodes) {
   Load load(static_cast<std::size_t>(nodes));
@@ -97,7 +99,7 @@ Load load_of(const Steps& steps, const std::vector<int>& nodes_of_ranks, int nod
 }
 
 std::vector<Steps> all_reduce_steps(double bytes, const std::vector<int>& nodes_of_ranks, int nodes,
-                                    const LinkSpeed& speed) {
+                                    const cost::Link& speed) {
   const auto n = static_cast<int>(nodes_of_ranks.size());
   std::vector<Steps> ring{ring_steps(n, 2, bytes)}, tree = tree_steps(n, bytes);
   const auto seconds = [&](const std::vector<Steps>& steps) {
@@ -126,7 +128,7 @@ struct Link::Cards {
   }
 };
 
-Link::Link(const LinkSpeed& speed, int nodes) : speed_(speed), cards_(std::make_shared<Cards>()) {
+Link::Link(const cost::Link& speed, int nodes) : speed_(speed), cards_(std::make_shared<Cards>()) {
   constexpr std::size_t mutex_size = (sizeof(pthread_mutex_t) + sizeof(Time) - 1) / sizeof(Time) * sizeof(Time);
   const std::size_t n = 2 * static_cast<std::size_t>(nodes);
   int rank = 0, unit = 0;
@@ -156,7 +158,7 @@ Link::Time Link::now() {
 Link::Time Link::carry(const Load& load, Time there) {
   std::vector<double> bytes = load.out;
   bytes.insert(bytes.end(), load.in.begin(), load.in.end());
-  const auto seconds = [&](double of) { return static_cast<Time>(of * 8 / speed_.bits_per_second * second); };
+  const auto seconds = [&](double of) { return static_cast<Time>(of / speed_.bandwidth * second); };
 
   pthread_mutex_lock(cards_->mutex);
   for (std::size_t i = 0; i < bytes.size(); ++i)

@@ -20,20 +20,10 @@
 #include <string>
 #include <vector>
 
+#include "comm/cost_terms.h"
 #include "comm/steps.h"
 
 namespace odori {
-
-struct LinkSpeed {
-  double bits_per_second = 0;
-  double latency = 0;  // seconds
-};
-
-/// Parses "1gbit,50us": a bandwidth in kbit, mbit or gbit, and a latency in us or ms (default: 50us). Throws UsageError
-/// for any other text.
-LinkSpeed parse_link(const std::string& value);
-/// Returns "1 Gbit/s, 50 us".
-std::string in_words(const LinkSpeed& speed);
 
 /// Bytes that one operation puts on the network cards of the nodes.
 struct Load {
@@ -42,7 +32,7 @@ struct Load {
   void add(int from_node, int to_node, double bytes);
   double busiest() const;  // the most bytes that one card sends or receives
   /// Duration if all cards are free.
-  double seconds(const LinkSpeed& speed) const;
+  double seconds(const cost::Link& speed) const;
   std::vector<double> out, in;  // bytes per node
   int latencies = 0;            // number of latencies, one after another
 };
@@ -51,7 +41,7 @@ struct Load {
 Load load_of(const Steps& steps, const std::vector<int>& nodes_of_ranks, int nodes);
 /// The steps that an MPI all-reduce is charged as: the faster of ring and tree.
 std::vector<Steps> all_reduce_steps(double bytes, const std::vector<int>& nodes_of_ranks, int nodes,
-                                    const LinkSpeed& speed);
+                                    const cost::Link& speed);
 
 /// The network cards of all nodes, in shared memory.
 class Link {
@@ -60,16 +50,16 @@ class Link {
   static Time now();
 
   /// Collective over all ranks of the job, which must be on one machine.
-  Link(const LinkSpeed& speed, int nodes);
+  Link(const cost::Link& speed, int nodes);
 
-  const LinkSpeed& speed() const { return speed_; }
+  const cost::Link& speed() const { return speed_; }
   /// Occupies the cards with the load from time `there`, or from when they are free. Returns the time of arrival.
   Time carry(const Load& load, Time there);
   static void sleep_until(Time time);
 
  private:
   struct Cards;
-  LinkSpeed speed_;
+  cost::Link speed_;
   std::shared_ptr<Cards> cards_;
 };
 

@@ -11,9 +11,7 @@
 // 2 E (P-1)/P, E the bytes of all gradients (the bound: see naive.cpp).
 // Source: ChainerMN's PureNcclCommunicator, which packs gradients into a buffer first.
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 
 #include "backend/gpu_plugin.h"
@@ -22,6 +20,7 @@
 #include "comm/collective.h"
 #include "comm/node.h"
 #include "errors/error.h"
+#include "files/lock.h"
 #include "trace/trace.h"
 
 namespace odori {
@@ -39,10 +38,8 @@ void require_nccl() {
 /// NCCL refuses two ranks on one GPU of one host. To it, hosts are what NCCL_HOSTID says, which it reads once, before
 /// its first call: ranks on one GPU become ranks of several hosts, and speak through sockets.
 void play_several_hosts(int position) {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
   constexpr int keep_the_users = 0;
-  ::setenv("NCCL_HOSTID", fmt::format("{}-{}", host.data(), position).c_str(), keep_the_users);
+  ::setenv("NCCL_HOSTID", fmt::format("{}-{}", this_host(), position).c_str(), keep_the_users);
 }
 
 std::span<float> all_of(Buffer& values) { return {values.data(), values.size()}; }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "comm/communicator.h"
+#include "errors/text.h"
 #include "report/table.h"
 
 namespace odori {
@@ -36,6 +37,9 @@ NodesForecast on_nodes(const Question& question, int nodes) {
     row.speedup = one.seconds(question.shared_batch) / row.strong->seconds();
   return row;
 }
+
+/// "10 Gbit/s and 50 us".
+std::string in_sentence(const cost::Link& link) { return replaced(in_words(link), ", ", " and "); }
 
 std::string milliseconds(const std::optional<Iteration>& iteration) {
   return iteration ? fmt::format("{:.2f}", 1e3 * iteration->seconds()) : "-";
@@ -117,13 +121,6 @@ std::string gain_of_nodes(const Forecast& all) {
 
 }  // namespace
 
-std::string describe(const cost::Link& link) {
-  const double mbit = link.bandwidth * 8 / 1e6, us = link.latency * 1e6;
-  return fmt::format("{} and {}",
-                     mbit < 1000 ? fmt::format("{:g} Mbit/s", mbit) : fmt::format("{:g} Gbit/s", mbit / 1e3),
-                     us < 1000 ? fmt::format("{:g} us", us) : fmt::format("{:g} ms", us / 1e3));
-}
-
 std::string in_bytes(double n) {
   return n < 1e6 ? fmt::format("{:.1f} kB", n / 1e3) : fmt::format("{:.1f} MB", n / 1e6);
 }
@@ -160,8 +157,8 @@ std::string to_text(const Forecast& all) {
           ? "The larger batch took more than in proportion, so that a small one is predicted too "
             "well: measure again, with batches that differ more.\n"
           : "",
-      counted(cluster.nodes, "node"), counted(cluster.ranks_per_node, "device"), describe(cluster.between),
-      describe(cluster.within), in_bytes(training.gradients.bytes));
+      counted(cluster.nodes, "node"), counted(cluster.ranks_per_node, "device"), in_sentence(cluster.between),
+      in_sentence(cluster.within), in_bytes(training.gradients.bytes));
   text += "All devices, by communicator, ms:\n";
   text += table({"communicator", "all-reduce", "iteration", "half precision", "overlap", "double buffering"},
                 all.communicators) +

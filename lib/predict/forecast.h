@@ -66,8 +66,6 @@ std::string to_text(const Forecast& forecast);
 std::string to_page(const Forecast& forecast, const std::string& chart_js);
 void to_json(nlohmann::json& json, const Forecast& forecast);
 
-/// "10 Gbit/s and 50 us".
-std::string describe(const cost::Link& link);
 /// "41.2 kB", "59.9 MB".
 std::string in_bytes(double n);
 

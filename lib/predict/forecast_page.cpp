@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "errors/text.h"
 #include "predict/forecast.h"
 #include "predict/pages.h"  // made by CMake
 #include "report/html.h"
@@ -13,9 +12,6 @@ namespace odori {
 namespace {
 
 using Json = nlohmann::json;
-
-/// "10 Gbit/s, 50 us".
-std::string in_both_languages(const cost::Link& link) { return replaced(describe(link), " and ", ", "); }
 
 std::string milliseconds(const std::optional<cost::Iteration>& iteration) {
   return iteration ? fmt::format("{:.2f}", 1e3 * iteration->seconds()) : "–";
@@ -81,8 +77,8 @@ std::string to_page(const Forecast& all, const std::string& chart_js) {
                                              {"model", asked.model},
                                              {"nodes", training.cluster.nodes},
                                              {"devices_per_node", training.cluster.ranks_per_node},
-                                             {"between", in_both_languages(training.cluster.between)},
-                                             {"within", in_both_languages(training.cluster.within)},
+                                             {"between", in_words(training.cluster.between)},
+                                             {"within", in_words(training.cluster.within)},
                                              {"gradients", in_bytes(training.gradients.bytes)},
                                              {"communicator", training.communicator},
                                              {"batch", fmt::format("{}", asked.batch)},

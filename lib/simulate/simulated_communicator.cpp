@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulate/simulated_communicator.h"
 
-#include "comm/link.h"
 #include "errors/error.h"
 
 namespace odori::simulate {
@@ -21,9 +20,7 @@ void add(Traffic& traffic, std::size_t values) {
 
 }  // namespace
 
-std::string SimulatedCommunicator::link() const {
-  return cluster_.nodes > 1 ? in_words(LinkSpeed{8 * cluster_.between.bandwidth, cluster_.between.latency}) : "";
-}
+std::string SimulatedCommunicator::link() const { return cluster_.nodes > 1 ? in_words(cluster_.between) : ""; }
 
 void SimulatedCommunicator::count_sent(int to, std::size_t values) {
   add(is_on_node(to) ? traffic_.sent_within_node : traffic_.sent_to_other_nodes, values);

@@ -79,7 +79,7 @@ TEST(AllReduce, CrossesTheNetworkAlsoFromNodesWithAnyNumberOfRanks) {
 // One truth for what MPI's all-reduce takes, in predictions and over a simulated link.
 TEST(AllReduce, IsChargedByASimulatedLinkAsPredicted) {
   constexpr Link nothing{.latency = 0, .bandwidth = 1e300};
-  for (const LinkSpeed& speed : {LinkSpeed{1e9, 50e-6}, {1e9, 10e-3}})
+  for (const Link& speed : {Link{50e-6, 1.25e8}, {10e-3, 1.25e8}})
     for (const auto& [nodes, ranks] : std::vector<std::array<int, 2>>{
              {2, 1}, {2, 2}, {3, 1}, {4, 1}, {5, 1}, {2, 3}, {3, 2}, {4, 2}, {2, 6}, {3, 4}, {7, 3}, {16, 8}}) {
       std::vector<int> nodes_of_ranks;
@@ -87,7 +87,7 @@ TEST(AllReduce, IsChargedByASimulatedLinkAsPredicted) {
       double charged = 0;
       for (const Steps& step : all_reduce_steps(1e6, nodes_of_ranks, nodes, speed))
         charged += load_of(step, nodes_of_ranks, nodes).seconds(speed);
-      const Cluster cluster{nodes, ranks, nothing, {speed.latency, speed.bits_per_second / 8}};
+      const Cluster cluster{nodes, ranks, nothing, speed};
       EXPECT_NEAR(charged, seconds("flat", cluster, {.bytes = 1e6}), 1e-12) << nodes << " nodes of " << ranks;
     }
 }

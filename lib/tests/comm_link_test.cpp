@@ -15,23 +15,23 @@
 namespace odori {
 namespace {
 
-TEST(LinkSpeed, IsParsedAndToldInWords) {
+TEST(CostLink, IsParsedAndToldInWords) {
   for (const auto& [value, words] : {std::pair{"1gbit,50us", "1 Gbit/s, 50 us"},
                                      {"100mbit,1ms", "100 Mbit/s, 1 ms"},
                                      {"10gbit", "10 Gbit/s, 50 us"},
                                      {"2.5Gbit,0us", "2.5 Gbit/s, 0 us"},
                                      {"64kbit,1500us", "64 kbit/s, 1.5 ms"}})
-    EXPECT_EQ(in_words(parse_link(value)), words);
-  EXPECT_DOUBLE_EQ(parse_link("1gbit,50us").bits_per_second, 1e9);
-  EXPECT_DOUBLE_EQ(parse_link("1gbit,50us").latency, 50e-6);
+    EXPECT_EQ(in_words(cost::link_from(value)), words);
+  EXPECT_DOUBLE_EQ(cost::link_from("1gbit,50us").bandwidth, 1.25e8);
+  EXPECT_DOUBLE_EQ(cost::link_from("1gbit,50us").latency, 50e-6);
 }
 
-TEST(LinkSpeed, OfAnotherKindIsASentence) {
+TEST(CostLink, OfAnotherKindIsASentence) {
   for (const char* value :
        {"fast", "1gbit,", ",50us", "1,50us", "1gbit,50", "0gbit,50us", "-1gbit,50us", "1gbit,-1us", "1gbit;50us",
         "1gbit,50us,", "1 gbit,50us", "nangbit,1us", "infgbit,1us", "1gbyte,50us", "0x1gbit,1us", "1gbit,11000ms", ","})
     try {
-      parse_link(value);
+      cost::link_from(value);
       ADD_FAILURE() << value;
     } catch (const UsageError& error) {
       EXPECT_EQ(

@@ -71,20 +71,27 @@ Descriptions describe_convolution(const Setup& setup, const Value& x, const Conv
   return d;
 }
 
-/// Runs a described primitive on memory of its own, with whatever numbers are in it.
+/// Chooses a pass's algorithm of those that `describe` knows. A trial runs on memory of its own, all zero.
 template <typename Primitive>
-Trial trial(const Setup& setup, const typename Primitive::primitive_desc& description,
-            const std::vector<std::pair<int, memory::desc>>& arguments) {
-  return [&setup, primitive = Primitive(description), arguments, memories = Steps::Arguments{}]() mutable {
-    if (memories.empty())
-      for (const auto& [name, layout] : arguments) {
-        memory m(layout, setup.engine);
-        if (layout.get_size() > 0) std::memset(m.get_data_handle(), 0, layout.get_size());  // no workspace: null
-        memories.insert({name, m});
-      }
-    primitive.execute(setup.stream, memories);
-    setup.stream.wait();
-  };
+Choice choose(const Setup& setup, const ConvolutionCase& of,
+              const std::function<typename Primitive::primitive_desc(algorithm)>& describe) {
+  return choose_algorithm(setup, of, [&](algorithm a) -> Trial {
+    const auto d = describe(a);
+    if (!d) return {};
+    return [&setup, d, primitive = Primitive(d), memories = Steps::Arguments{}]() mutable {
+      if (memories.empty())
+        for (const int name : {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_WEIGHTS,
+                               DNNL_ARG_DIFF_DST, DNNL_ARG_SCRATCHPAD}) {
+          const memory::desc layout = d.query_md(dnnl::query::exec_arg_md, name);
+          if (layout.get_size() == 0) continue;  // not an argument of this pass
+          memory m(layout, setup.engine);
+          std::memset(m.get_data_handle(), 0, layout.get_size());
+          memories.insert({name, m});
+        }
+      primitive.execute(setup.stream, memories);
+      setup.stream.wait();
+    };
+  });
 }
 
 class Convolution : public Operation {
@@ -111,15 +118,8 @@ class Convolution : public Operation {
   }
 
   void build_forward(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& view) {
-    const Choice choice = choose_algorithm(setup, {x.shape, spec, Pass::forward}, [&](algorithm a) -> Trial {
-      const auto d = descriptions_.forward(a);
-      if (!d) return {};
-      return trial<dnnl::convolution_forward>(setup, d,
-                                              {{DNNL_ARG_SRC, d.src_desc()},
-                                               {DNNL_ARG_WEIGHTS, d.weights_desc()},
-                                               {DNNL_ARG_DST, d.dst_desc()},
-                                               {DNNL_ARG_SCRATCHPAD, d.scratchpad_desc()}});
-    });
+    const Choice choice = choose<dnnl::convolution_forward>(setup, {x.shape, spec, Pass::forward},
+                                                            [&](algorithm a) { return descriptions_.forward(a); });
     setup.plan.begin_pass();
     const auto d = descriptions_.forward(choice.algorithm);
     const memory weight = weight_for(forward_, setup, view, d.weights_desc());
@@ -129,15 +129,8 @@ class Convolution : public Operation {
 
   void build_backward_weights(const Setup& setup, const Value& x, const ConvolutionSpec& spec,
                               const ParameterView& view) {
-    const Choice choice = choose_algorithm(setup, {x.shape, spec, Pass::backward_weights}, [&](algorithm a) -> Trial {
-      const auto d = descriptions_.backward_weights(a);
-      if (!d) return {};
-      return trial<dnnl::convolution_backward_weights>(setup, d,
-                                                       {{DNNL_ARG_SRC, d.src_desc()},
-                                                        {DNNL_ARG_DIFF_DST, d.diff_dst_desc()},
-                                                        {DNNL_ARG_DIFF_WEIGHTS, d.diff_weights_desc()},
-                                                        {DNNL_ARG_SCRATCHPAD, d.scratchpad_desc()}});
-    });
+    const Choice choice = choose<dnnl::convolution_backward_weights>(
+        setup, {x.shape, spec, Pass::backward_weights}, [&](algorithm a) { return descriptions_.backward_weights(a); });
     setup.plan.begin_pass();
     const auto d = descriptions_.backward_weights(choice.algorithm);
     const memory gradient = setup.plan.in_buffer(setup.memory.gradients, view.offset, weight_layout(view, setup.type));
@@ -151,15 +144,8 @@ class Convolution : public Operation {
   }
 
   void build_backward_data(const Setup& setup, const Value& x, const ConvolutionSpec& spec, const ParameterView& view) {
-    const Choice choice = choose_algorithm(setup, {x.shape, spec, Pass::backward_data}, [&](algorithm a) -> Trial {
-      const auto d = descriptions_.backward_data(a);
-      if (!d) return {};
-      return trial<dnnl::convolution_backward_data>(setup, d,
-                                                    {{DNNL_ARG_DIFF_DST, d.diff_dst_desc()},
-                                                     {DNNL_ARG_WEIGHTS, d.weights_desc()},
-                                                     {DNNL_ARG_DIFF_SRC, d.diff_src_desc()},
-                                                     {DNNL_ARG_SCRATCHPAD, d.scratchpad_desc()}});
-    });
+    const Choice choice = choose<dnnl::convolution_backward_data>(
+        setup, {x.shape, spec, Pass::backward_data}, [&](algorithm a) { return descriptions_.backward_data(a); });
     setup.plan.begin_pass();
     const auto d = descriptions_.backward_data(choice.algorithm);
     const memory weight = weight_for(backward_, setup, view, d.weights_desc());

@@ -160,11 +160,6 @@ class GpuCommunicator : public EmulatedCommunicator {
 };
 
 }  // namespace
-
-std::shared_ptr<EmulatedCommunicator> connect_gpus(std::size_t size, const ncclUniqueId& id) {
-  return std::make_shared<GpuCommunicator>(size, id);
-}
-
 }  // namespace odori::emulator
 
 using namespace odori::emulator;
@@ -176,7 +171,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int n_devices, const int* device
     return nccl_error(ncclInvalidUsage, "Duplicate GPU detected");
   ncclUniqueId id;
   ncclGetUniqueId(&id);
-  const auto communicator = connect_gpus(static_cast<std::size_t>(n_devices), id);
+  const auto communicator = std::make_shared<GpuCommunicator>(n_devices, id);
   for (int i = 0; i < n_devices; ++i) comms[i] = new ncclComm{i, n_devices, devices[i], communicator};
   return ncclSuccess;
 }

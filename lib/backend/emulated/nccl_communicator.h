@@ -63,8 +63,6 @@ class EmulatedCommunicator {
   std::string name_;
 };
 
-/// Connects `size` GPUs of this process.
-std::shared_ptr<EmulatedCommunicator> connect_gpus(std::size_t size, const ncclUniqueId& id);
 /// Connects this rank to those that call with the same id. Collective. On failure sets `result`: ranks are missing or
 /// occur twice, disagree about their number, or share a GPU.
 std::shared_ptr<EmulatedCommunicator> connect_ranks(ncclComm_t comm, const ncclUniqueId& id, ncclResult_t* result);

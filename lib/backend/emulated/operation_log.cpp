@@ -171,55 +171,31 @@ namespace {
 constexpr std::array kinds = {"kernel",       "copy",          "fill",      "collective",  "event_record", "event_wait",
                               "graph_launch", "host_function", "host_wait", "host_access", "free"};
 
-nlohmann::json ranges_to_json(const std::vector<MemoryRange>& ranges) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const MemoryRange& range : ranges) list.push_back({range.begin, range.end});
-  return list;
-}
-std::vector<MemoryRange> ranges_from_json(const nlohmann::json& list) {
-  std::vector<MemoryRange> ranges(list.size());
-  for (std::size_t i = 0; i < ranges.size(); ++i)
-    list[i].at(0).get_to(ranges[i].begin), list[i].at(1).get_to(ranges[i].end);
-  return ranges;
-}
-
 }  // namespace
 
+void to_json(nlohmann::json& json, const MemoryRange& range) { json = {range.begin, range.end}; }
+void from_json(const nlohmann::json& json, MemoryRange& range) {
+  json.at(0).get_to(range.begin), json.at(1).get_to(range.end);
+}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CollectiveId, communicator, number, rank, size)
+// All but the kind and the collective.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LogEntry, name, rank, thread, id, gpu, stream, position, after, awaited, reads,
+                                   writes, bytes, seconds)
+
 std::string to_json(const LogEntry& e) {
-  nlohmann::json json = {{"kind", kinds.at(static_cast<std::size_t>(e.kind))},
-                         {"name", e.name},
-                         {"rank", e.rank},
-                         {"thread", e.thread},
-                         {"id", e.id},
-                         {"gpu", e.gpu},
-                         {"stream", e.stream},
-                         {"position", e.position},
-                         {"after", e.after},
-                         {"awaited", e.awaited},
-                         {"reads", ranges_to_json(e.reads)},
-                         {"writes", ranges_to_json(e.writes)},
-                         {"bytes", e.bytes},
-                         {"seconds", e.seconds}};
-  if (const auto& c = e.collective)
-    json["collective"] = {
-        {"communicator", c->communicator}, {"number", c->number}, {"rank", c->rank}, {"size", c->size}};
+  nlohmann::json json = e;
+  json["kind"] = kinds.at(static_cast<std::size_t>(e.kind));
+  if (e.collective) json["collective"] = *e.collective;
   return json_text(json, -1, NotUtf8::replaced);
 }
 
 LogEntry entry_from_json(const std::string& line) try {
   const nlohmann::json json = parse_json(line);
-  LogEntry e;
+  auto e = json.get<LogEntry>();
   const auto kind = std::find(kinds.begin(), kinds.end(), json.at("kind").get<std::string>());
   require(kind != kinds.end(), "An operation log has an entry of the unknown kind {}.", json_text(json.at("kind")));
   e.kind = static_cast<OperationKind>(kind - kinds.begin());
-  json.at("name").get_to(e.name);
-  json.at("rank").get_to(e.rank), json.at("thread").get_to(e.thread), json.at("id").get_to(e.id);
-  json.at("gpu").get_to(e.gpu), json.at("stream").get_to(e.stream), json.at("position").get_to(e.position);
-  json.at("after").get_to(e.after), json.at("awaited").get_to(e.awaited);
-  e.reads = ranges_from_json(json.at("reads")), e.writes = ranges_from_json(json.at("writes"));
-  json.at("bytes").get_to(e.bytes), json.at("seconds").get_to(e.seconds);
-  if (const auto c = json.find("collective"); c != json.end())
-    e.collective = {c->at("communicator"), c->at("number"), c->at("rank"), c->at("size")};
+  if (json.contains("collective")) e.collective = json.at("collective").get<CollectiveId>();
   return e;
 } catch (const nlohmann::json::exception& error) {
   fail("This is no entry of an operation log: {} ({})", line, error.what());

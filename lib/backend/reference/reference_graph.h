@@ -29,20 +29,126 @@ class ReferenceGraph : public Graph {
   explicit ReferenceGraph(ModelMemory& memory) : memory_(memory) {}
 
   Tensor input(const Shape& shape, bool) override { return add(shape, {}); }
-  Tensor convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) override;
+  Tensor convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) override {
+    const int in = x.index, out = in + 1;
+    return add(spec.output(x.shape),
+               {[=, this](Mode, const RandomKey&) {
+                  values_[out] = reference::convolution(values_[in], spec, get(memory_.parameters, weight));
+                },
+                [=, this] {
+                  auto g = convolution_backward(values_[in], spec, get(memory_.parameters, weight), gradients_[out]);
+                  gradients_[in] = std::move(g.x);
+                  put(g.weight.values, memory_.gradients, weight);
+                },
+                range_of(std::vector{weight})});
+  }
   Tensor batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
-                             const BatchNormalizationParameters& parameters) override;
-  Tensor relu(Tensor x) override;
-  Tensor gelu(Tensor x) override;
-  Tensor bias(Tensor x, const ParameterView& bias) override;
-  Tensor max_pooling(Tensor x, const PoolingSpec& spec) override;
-  Tensor dropout(Tensor x, float ratio) override;
-  Tensor linear(Tensor x, int out, const ParameterView& weight, const ParameterView* bias) override;
-  Tensor logits(Tensor x, const LogitsSpec& spec) override;
-  void softmax_cross_entropy(Tensor x) override;
+                             const BatchNormalizationParameters& p) override {
+    const int in = x.index, out = in + 1;
+    const auto forward = [=, this](Mode mode, const RandomKey&) {
+      Statistics<T> statistics{get(memory_.statistics, p.mean).values, get(memory_.statistics, p.variance).values};
+      if (mode == Mode::train) {
+        const Statistics<T> batch = batch_statistics(values_[in]);
+        update_running(statistics, batch, spec, x.shape.size() / x.shape.c);
+        put(statistics.mean, memory_.statistics, p.mean);
+        put(statistics.variance, memory_.statistics, p.variance);
+        statistics = batch;
+      }
+      values_[out] = reference::batch_normalization(values_[in], spec, get(memory_.parameters, p.gamma),
+                                                    get(memory_.parameters, p.beta), statistics);
+    };
+    const auto backward = [=, this] {
+      auto g = batch_normalization_backward(values_[in], spec, get(memory_.parameters, p.gamma),
+                                            batch_statistics(values_[in]), values_[out], gradients_[out]);
+      gradients_[in] = std::move(g.x);
+      put(g.gamma.values, memory_.gradients, p.gamma);
+      put(g.beta.values, memory_.gradients, p.beta);
+    };
+    return add(x.shape, {forward, backward, range_of(std::vector{p.gamma, p.beta})});
+  }
+  Tensor relu(Tensor x) override {
+    const int in = x.index, out = in + 1;
+    return add(x.shape, {[=, this](Mode, const RandomKey&) { values_[out] = reference::relu(values_[in]); },
+                         [=, this] { gradients_[in] = relu_backward(values_[out], gradients_[out]); }});
+  }
+  Tensor gelu(Tensor x) override {
+    const int in = x.index, out = in + 1;
+    return add(x.shape, {[=, this](Mode, const RandomKey&) { values_[out] = reference::gelu(values_[in]); },
+                         [=, this] { gradients_[in] = gelu_backward(values_[in], gradients_[out]); }});
+  }
+  Tensor bias(Tensor x, const ParameterView& bias) override {
+    const int in = x.index, out = in + 1;
+    return add(x.shape, {[=, this](Mode, const RandomKey&) {
+                           values_[out] = add_bias(values_[in], get(memory_.parameters, bias));
+                         },
+                         [=, this] {
+                           gradients_[in] = gradients_[out];
+                           put(bias_gradient(gradients_[out]).values, memory_.gradients, bias);
+                         },
+                         range_of(std::vector{bias})});
+  }
+  Tensor max_pooling(Tensor x, const PoolingSpec& spec) override {
+    const int in = x.index, out = in + 1;
+    return add(spec.output(x.shape),
+               {[=, this](Mode, const RandomKey&) { values_[out] = reference::max_pooling(values_[in], spec); },
+                [=, this] { gradients_[in] = max_pooling_backward(values_[in], spec, gradients_[out]); }});
+  }
+  Tensor dropout(Tensor x, float ratio) override {
+    const int in = x.index, out = in + 1;
+    const std::uint32_t layer = dropout_layers_++;
+    const auto kept = std::make_shared<std::vector<bool>>();
+    return add(x.shape, {[=, this](Mode mode, const RandomKey& key) {
+                           *kept = dropout_mask(x.shape, ratio, key, layer);
+                           values_[out] =
+                               mode == Mode::train ? reference::dropout(values_[in], ratio, *kept) : values_[in];
+                         },
+                         [=, this] { gradients_[in] = reference::dropout(gradients_[out], ratio, *kept); }});
+  }
+  Tensor linear(Tensor x, int outputs, const ParameterView& weight, const ParameterView* bias) override {
+    const int in = x.index, out = in + 1;
+    const auto bias_view = bias ? std::optional(*bias) : std::nullopt;
+    const auto forward = [=, this](Mode, const RandomKey&) {
+      const Array<T> b = bias_view ? get(memory_.parameters, *bias_view) : Array<T>();
+      values_[out] = reference::linear(values_[in], get(memory_.parameters, weight), bias_view ? &b : nullptr);
+    };
+    const auto backward = [=, this] {
+      auto g = linear_backward(values_[in], get(memory_.parameters, weight), gradients_[out]);
+      gradients_[in] = std::move(g.x);
+      put(g.weight.values, memory_.gradients, weight);
+      if (bias_view) put(g.bias.values, memory_.gradients, *bias_view);
+    };
+    return add({x.shape.n, outputs, 1, 1}, {forward, backward, range_of(trained(weight, bias))});
+  }
+  Tensor logits(Tensor x, const LogitsSpec& spec) override {
+    const int in = x.index, out = in + 1;
+    return add(x.shape, {[=, this](Mode, const RandomKey&) { values_[out] = reference::logits(values_[in], spec); },
+                         [=, this] { gradients_[in] = logits_backward<T>(gradients_[out], spec, labels_); }});
+  }
+  void softmax_cross_entropy(Tensor x) override {
+    const auto forward = [=, this](Mode, const RandomKey&) {
+      auto result = reference::softmax_cross_entropy<T>(values_[x.index], labels_);
+      for (std::size_t i = 0; i < counted_.size(); ++i)
+        if (counted_[i]) metrics_ += {static_cast<double>(result.losses[i]), result.hits[i], 1};
+      gradients_[x.index] = std::move(result.gradient);
+    };
+    operations_.push_back({forward, {}});
+  }
   void finish() override {}
 
-  void load(const Batch& batch, const RandomKey& key) override;
+  void load(const Batch& batch, const RandomKey& key) override {
+    Array<T>& input = values_.front();
+    std::fill(input.values.begin(), input.values.end(), T(0));
+    labels_.assign(input.shape.n, 0);
+    counted_.clear();
+    for (std::size_t i = 0; i < batch.examples.size(); ++i) {
+      const Example& example = batch.examples[i];
+      const auto image = reference::load<T>(
+          example, batch.transform, augmentation(key, batch.transform, static_cast<std::uint32_t>(i), example.own));
+      std::copy(image.values.begin(), image.values.end(), input.values.begin() + i * input.shape.features());
+      labels_[i] = example.label;
+      counted_.push_back(example.counted);
+    }
+  }
   void forward(Mode mode, const RandomKey& key) override {
     for (const Operation& operation : operations_)
       if (operation.forward) operation.forward(mode, key);
@@ -104,145 +210,5 @@ class ReferenceGraph : public Graph {
   std::uint32_t dropout_layers_ = 0;
   Metrics metrics_;
 };
-
-template <typename T>
-Tensor ReferenceGraph<T>::convolution(Tensor x, const ConvolutionSpec& spec, const ParameterView& weight) {
-  const int in = x.index, out = in + 1;
-  return add(spec.output(x.shape),
-             {[=, this](Mode, const RandomKey&) {
-                values_[out] = reference::convolution(values_[in], spec, get(memory_.parameters, weight));
-              },
-              [=, this] {
-                auto g = convolution_backward(values_[in], spec, get(memory_.parameters, weight), gradients_[out]);
-                gradients_[in] = std::move(g.x);
-                put(g.weight.values, memory_.gradients, weight);
-              },
-              range_of(std::vector{weight})});
-}
-
-template <typename T>
-Tensor ReferenceGraph<T>::batch_normalization(Tensor x, const BatchNormalizationSpec& spec,
-                                              const BatchNormalizationParameters& p) {
-  const int in = x.index, out = in + 1;
-  const auto forward = [=, this](Mode mode, const RandomKey&) {
-    Statistics<T> statistics{get(memory_.statistics, p.mean).values, get(memory_.statistics, p.variance).values};
-    if (mode == Mode::train) {
-      const Statistics<T> batch = batch_statistics(values_[in]);
-      update_running(statistics, batch, spec, x.shape.size() / x.shape.c);
-      put(statistics.mean, memory_.statistics, p.mean);
-      put(statistics.variance, memory_.statistics, p.variance);
-      statistics = batch;
-    }
-    values_[out] = reference::batch_normalization(values_[in], spec, get(memory_.parameters, p.gamma),
-                                                  get(memory_.parameters, p.beta), statistics);
-  };
-  const auto backward = [=, this] {
-    auto g = batch_normalization_backward(values_[in], spec, get(memory_.parameters, p.gamma),
-                                          batch_statistics(values_[in]), values_[out], gradients_[out]);
-    gradients_[in] = std::move(g.x);
-    put(g.gamma.values, memory_.gradients, p.gamma);
-    put(g.beta.values, memory_.gradients, p.beta);
-  };
-  return add(x.shape, {forward, backward, range_of(std::vector{p.gamma, p.beta})});
-}
-
-template <typename T>
-Tensor ReferenceGraph<T>::relu(Tensor x) {
-  const int in = x.index, out = in + 1;
-  return add(x.shape, {[=, this](Mode, const RandomKey&) { values_[out] = reference::relu(values_[in]); },
-                       [=, this] { gradients_[in] = relu_backward(values_[out], gradients_[out]); }});
-}
-
-template <typename T>
-Tensor ReferenceGraph<T>::gelu(Tensor x) {
-  const int in = x.index, out = in + 1;
-  return add(x.shape, {[=, this](Mode, const RandomKey&) { values_[out] = reference::gelu(values_[in]); },
-                       [=, this] { gradients_[in] = gelu_backward(values_[in], gradients_[out]); }});
-}
-
-template <typename T>
-Tensor ReferenceGraph<T>::bias(Tensor x, const ParameterView& bias) {
-  const int in = x.index, out = in + 1;
-  return add(x.shape, {[=, this](Mode, const RandomKey&) {
-                         values_[out] = add_bias(values_[in], get(memory_.parameters, bias));
-                       },
-                       [=, this] {
-                         gradients_[in] = gradients_[out];
-                         put(bias_gradient(gradients_[out]).values, memory_.gradients, bias);
-                       },
-                       range_of(std::vector{bias})});
-}
-
-template <typename T>
-Tensor ReferenceGraph<T>::logits(Tensor x, const LogitsSpec& spec) {
-  const int in = x.index, out = in + 1;
-  return add(x.shape, {[=, this](Mode, const RandomKey&) { values_[out] = reference::logits(values_[in], spec); },
-                       [=, this] { gradients_[in] = logits_backward<T>(gradients_[out], spec, labels_); }});
-}
-
-template <typename T>
-Tensor ReferenceGraph<T>::max_pooling(Tensor x, const PoolingSpec& spec) {
-  const int in = x.index, out = in + 1;
-  return add(spec.output(x.shape),
-             {[=, this](Mode, const RandomKey&) { values_[out] = reference::max_pooling(values_[in], spec); },
-              [=, this] { gradients_[in] = max_pooling_backward(values_[in], spec, gradients_[out]); }});
-}
-
-template <typename T>
-Tensor ReferenceGraph<T>::dropout(Tensor x, float ratio) {
-  const int in = x.index, out = in + 1;
-  const std::uint32_t layer = dropout_layers_++;
-  const auto kept = std::make_shared<std::vector<bool>>();
-  return add(x.shape, {[=, this](Mode mode, const RandomKey& key) {
-                         *kept = dropout_mask(x.shape, ratio, key, layer);
-                         values_[out] =
-                             mode == Mode::train ? reference::dropout(values_[in], ratio, *kept) : values_[in];
-                       },
-                       [=, this] { gradients_[in] = reference::dropout(gradients_[out], ratio, *kept); }});
-}
-
-template <typename T>
-Tensor ReferenceGraph<T>::linear(Tensor x, int outputs, const ParameterView& weight, const ParameterView* bias) {
-  const int in = x.index, out = in + 1;
-  const auto bias_view = bias ? std::optional(*bias) : std::nullopt;
-  const auto forward = [=, this](Mode, const RandomKey&) {
-    const Array<T> b = bias_view ? get(memory_.parameters, *bias_view) : Array<T>();
-    values_[out] = reference::linear(values_[in], get(memory_.parameters, weight), bias_view ? &b : nullptr);
-  };
-  const auto backward = [=, this] {
-    auto g = linear_backward(values_[in], get(memory_.parameters, weight), gradients_[out]);
-    gradients_[in] = std::move(g.x);
-    put(g.weight.values, memory_.gradients, weight);
-    if (bias_view) put(g.bias.values, memory_.gradients, *bias_view);
-  };
-  return add({x.shape.n, outputs, 1, 1}, {forward, backward, range_of(trained(weight, bias))});
-}
-
-template <typename T>
-void ReferenceGraph<T>::softmax_cross_entropy(Tensor x) {
-  const auto forward = [=, this](Mode, const RandomKey&) {
-    auto result = reference::softmax_cross_entropy<T>(values_[x.index], labels_);
-    for (std::size_t i = 0; i < counted_.size(); ++i)
-      if (counted_[i]) metrics_ += {static_cast<double>(result.losses[i]), result.correct[i], 1};
-    gradients_[x.index] = std::move(result.gradient);
-  };
-  operations_.push_back({forward, {}});
-}
-
-template <typename T>
-void ReferenceGraph<T>::load(const Batch& batch, const RandomKey& key) {
-  Array<T>& input = values_.front();
-  std::fill(input.values.begin(), input.values.end(), T(0));
-  labels_.assign(input.shape.n, 0);
-  counted_.clear();
-  for (std::size_t i = 0; i < batch.examples.size(); ++i) {
-    const Example& example = batch.examples[i];
-    const auto image = reference::load<T>(
-        example, batch.transform, augmentation(key, batch.transform, static_cast<std::uint32_t>(i), example.own));
-    std::copy(image.values.begin(), image.values.end(), input.values.begin() + i * input.shape.features());
-    labels_[i] = example.label;
-    counted_.push_back(example.counted);
-  }
-}
 
 }  // namespace odori::reference
