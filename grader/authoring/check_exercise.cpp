@@ -2,10 +2,10 @@
 // ./odori exercise check NAME: proves an exercise from its folders alone (README.md).
 #include <algorithm>
 #include <fstream>
-#include <mutex>
 #include <set>
 
 #include "authoring/equivalent.h"
+#include "authoring/in_processes.h"
 #include "authoring/mutants.h"
 #include "authoring/texts.h"
 #include "blanks/cutter.h"
@@ -13,12 +13,10 @@
 #include "blanks/planted_fault.h"
 #include "checks/judge_answer.h"
 #include "errors/error.h"
-#include "errors/text.h"
 #include "flags/command_line.h"
 #include "messages/messages.h"
 #include "program/program.h"
 #include "runner/run.h"
-#include "runner/work_through.h"
 #include "threads/cores.h"
 
 using namespace odori;
@@ -76,7 +74,8 @@ Lines text_to_judge(const Mutant& mutant) {
   return text;
 }
 
-std::map<int, Judged> judge(const Task& task, const Candidate& candidate, std::uint64_t seed) {
+/// One line for each blank, fields between tabs: its number and the members of Judged.
+std::string judge(const Task& task, const Candidate& candidate, std::uint64_t seed) {
   const ScratchFolder folder;
   fs::path program, script;
   for (const ExerciseFile& file : task.files()) {
@@ -87,15 +86,24 @@ std::map<int, Judged> judge(const Task& task, const Candidate& candidate, std::u
   const Question question{
       .task = task, .kit = kit, .build = build_folder, .program = program, .script = script, .seed = seed};
   static const Messages english(kit, "en");
-  std::map<int, Judged> verdicts;
+  std::string lines;
   judge_answer(question, read_answers(question), exam_of(task), [&](const BlankVerdict& verdict) {
-    Judged& judged = verdicts[verdict.blank];
-    judged.verdict = name_of(verdict.verdict);
-    if (!verdict.finding) return;
-    judged.key = verdict.finding->key;
-    judged.message = replaced(english.text(*verdict.finding), "\n", " ");
-    judged.fault_of_message = fault_of_message(kit, task, *verdict.finding);
+    const Finding finding = verdict.finding.value_or(Finding{});
+    std::string message = verdict.finding ? english.text(finding) : "";
+    std::ranges::replace_if(
+        message, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    lines += fmt::format("{}\t{}\t{}\t{}\t{}\n", verdict.blank, name_of(verdict.verdict), finding.key, message,
+                         verdict.finding ? fault_of_message(kit, task, finding) : "");
   });
+  return lines;
+}
+
+std::map<int, Judged> read_verdicts(const std::string& lines) {
+  std::map<int, Judged> verdicts;
+  for (const std::string& line : split_lines(lines)) {
+    const Lines fields = split(line, '\t');
+    verdicts[std::stoi(fields.at(0))] = {fields.at(1), fields.at(2), fields.at(3), fields.at(4)};
+  }
   return verdicts;
 }
 
@@ -181,16 +189,10 @@ class Proof {
   }
 
   void judge_candidates(std::size_t begin, std::size_t end) {
-    std::mutex mutex;
-    work_through(
-        end - begin, flags_.jobs,
-        [&](std::size_t i) {
-          const Candidate& candidate = candidates_[begin + i];
-          const std::map<int, Judged> verdicts = judge(task_, candidate, flags_.seed);
-          const std::lock_guard lock(mutex);
-          take(candidate, verdicts);
-        },
-        [] {}, [] {});
+    const std::size_t n = in_processes(
+        end - begin, flags_.jobs, [&](std::size_t i) { return judge(task_, candidates_[begin + i], flags_.seed); },
+        [&](std::size_t i, const std::string& lines) { take(candidates_[begin + i], read_verdicts(lines)); });
+    require(n == end - begin, "{} of {} answers were judged.", n, end - begin);
   }
 
   void collect_candidates() {

@@ -14,7 +14,6 @@
 #include "classroom/refusal.h"
 #include "errors/error.h"
 #include "files/file.h"
-#include "runner/work_through.h"
 
 namespace odori::grader {
 namespace {

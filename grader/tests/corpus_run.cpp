@@ -5,15 +5,15 @@
 //
 // only entries whose title holds WORDS; the data's seed, without it a new one; every Nth entry, counted from one that
 // goes by the seed, and of these as many as are begun in S seconds of grading. Says what the grader said otherwise,
-// once more at the end, and ends with exit code 1 if there was anything to say. Two threads a core grade them.
+// once more at the end, and ends with exit code 1 if there was anything to say. Two workers a core grade them.
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <mutex>
 #include <random>
 
+#include "authoring/in_processes.h"
 #include "blanks/cutter.h"
 #include "checks/judge_answer.h"
 #include "classroom/self_test/answer_files.h"
@@ -22,7 +22,6 @@
 #include "messages/messages.h"
 #include "program/program.h"
 #include "runner/run.h"
-#include "runner/work_through.h"
 #include "threads/cores.h"
 
 using namespace odori;
@@ -141,24 +140,20 @@ int main(int argc, char** argv) try {
   fmt::print("{} answers; seed {}\n", answers.size(), seed);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(limit);  // so the first is graded, always
   std::string failed;                                                                 // what was said otherwise
-  std::size_t n_graded = 0;
-  std::mutex mutex;
-  const auto grade = [&](std::size_t i) {
+  const auto judge = [&](std::size_t i) {
     const auto start = std::chrono::steady_clock::now();
-    if (start > until) return;
     const std::string complaints = complaints_about(answers[i], seed);
     const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const std::string line = fmt::format("{} {:5.1f} s  {}\n{}", complaints.empty() ? "right" : "FAILED", taken,
-                                         answers[i].entry.title(), complaints);
-    const std::lock_guard lock(mutex);
+    return fmt::format("{} {:5.1f} s  {}\n{}", complaints.empty() ? "right" : "FAILED", taken, answers[i].entry.title(),
+                       complaints);
+  };
+  const auto done = [&](std::size_t, const std::string& line) {
     fmt::print("{}", line);
     std::fflush(stdout);
-    if (!complaints.empty()) failed += line;
-    ++n_graded;
+    if (line.starts_with("FAILED")) failed += line;
   };
   // Twice the number of cores: much of the time goes to waiting, for a hang to show and for mpirun to end.
-  work_through(
-      answers.size(), 2 * usable_cores(), grade, [] {}, [] {});
+  const std::size_t n_graded = in_processes(answers.size(), 2 * usable_cores(), judge, done, until);
   fmt::print("{} answers graded in {:.0f} s: {}\n", n_graded, seconds(), failed.empty() ? "all right" : failed);
   return failed.empty() ? 0 : 1;
 } catch (...) {

@@ -42,4 +42,9 @@ struct Batch {
 /// has been ended then, and the next call goes on.
 void run_batch(const Batch& batch, const std::vector<Answer>& answers, const Audience& audience);
 
+/// Calls `work(i)` for each i below `n`, at most `jobs` at once, on other threads, and `wait` several times a second on
+/// this one. The first exception ends the children by `stop`, and is thrown again.
+void work_through(std::size_t n, int jobs, const std::function<void(std::size_t)>& work,
+                  const std::function<void()>& wait, const std::function<void()>& stop);
+
 }  // namespace odori::grader
