@@ -39,7 +39,7 @@ struct Situation {
 
 struct Check {
   int blank = 0;          // whose mistake it mostly is, and so whose words; 0: anyone's
-  const char* name = "";  // "SharesAreDisjoint"
+  const char* name = "";  // of the GoogleTest: "SharesAreDisjoint"
   std::function<std::optional<Finding>(const Situation&)> find;
 };
 

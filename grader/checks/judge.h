@@ -42,7 +42,8 @@ class AnswerPrograms {
 /// and then reported as a fault of the environment.
 ///
 /// Calls `tell` for each blank as soon as it is decided. Returns the runs of the whole, or null if a blank is not
-/// right. Throws Error on Ctrl-C.
+/// right. Runs GoogleTests, so do not call it within one.
+/// Throws Error on Ctrl-C.
 Runs* judge(const std::set<int>& filled, const std::set<int>& judged_alone, AnswerPrograms& programs, const Exam& exam,
             const std::function<void(int blank, const Outcome&)>& tell);
 

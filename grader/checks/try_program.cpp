@@ -2,10 +2,12 @@
 #include "checks/try_program.h"
 
 #include <fmt/ranges.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <exception>
 
 #include "checks/findings.h"
 #include "errors/error.h"
@@ -97,6 +99,39 @@ void add_situation(Finding& finding, const RunPlan& plan) {
   if (plan.accumulate > 1) further += fmt::format(" --accumulate {}", plan.accumulate);
 }
 
+/// A GoogleTest: its name, and what it does.
+struct NamedTest {
+  std::string name;
+  std::function<void()> body;
+};
+
+class CheckTest : public testing::Test {
+ public:
+  explicit CheckTest(const NamedTest& test) : test_(test) {}
+  void TestBody() override { test_.body(); }
+
+ private:
+  const NamedTest& test_;
+};
+
+/// Runs these as a suite of their own, and prints nothing.
+void run_as_tests(const std::vector<NamedTest>& tests) {
+  static int n_suites = 0;
+  if (n_suites == 0) testing::InitGoogleTest();
+  const std::string suite = fmt::format("round{}", ++n_suites);
+  for (const NamedTest& test : tests)
+    testing::RegisterTest(suite.c_str(), test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [&test] { return new CheckTest(test); });
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  static testing::TestEventListener* const printer = listeners.default_result_printer();
+  listeners.Release(printer);
+  testing::GTEST_FLAG(filter) = suite + ".*";
+  testing::GTEST_FLAG(shuffle) = false;
+  testing::GTEST_FLAG(repeat) = 1;
+  [[maybe_unused]] const int failed = RUN_ALL_TESTS();  // the outcomes say it in more words
+  listeners.Append(printer);
+}
+
 }  // namespace
 
 Failure try_check(const Check& check, Runs& runs, const RunPlan& plan) {
@@ -125,16 +160,30 @@ std::optional<Failure> find_failure(Runs& runs, const Exam& exam, int blank, std
   runs.prepare({exam.situations.begin() + static_cast<std::ptrdiff_t>(first),
                 exam.situations.begin() + static_cast<std::ptrdiff_t>(last)});
   std::optional<Failure> failure;
-  for (std::size_t situation = first; situation < last && !failure; ++situation)
-    for (const Check* check : checks) {
-      Failure tried = try_check(*check, runs, exam.situations[situation]);
-      if (tried.outcome.verdict == Verdict::pass || (failure && !tried.settled)) continue;
-      if (situation > 0 && tried.outcome.verdict != Verdict::environment)
-        add_situation(*tried.outcome.finding, exam.situations[situation]);
-      tried.situation = situation;
-      failure = std::move(tried);
-      if (failure->settled) break;  // of a run that ended badly, another check may have a better word
-    }
+  std::exception_ptr interruption;
+  const auto try_one = [&](const Check& check, std::size_t situation) {
+    Failure tried = try_check(check, runs, exam.situations[situation]);
+    if (tried.outcome.verdict == Verdict::pass || (failure && !tried.settled)) return;
+    if (situation > 0 && tried.outcome.verdict != Verdict::environment)
+      add_situation(*tried.outcome.finding, exam.situations[situation]);
+    tried.situation = situation;
+    failure = std::move(tried);
+    ADD_FAILURE() << name_of(failure->outcome.verdict) << ' ' << failure->outcome.finding->key;
+  };
+  std::vector<NamedTest> tests;
+  for (std::size_t situation = first; situation < last; ++situation)
+    for (const Check* check : checks)
+      tests.push_back({fmt::format("{}_{}", check->name, situation), [&, situation, check] {
+                         // Of a run that ended badly, another check may have a better word.
+                         if (interruption || (failure && (failure->settled || failure->situation != situation))) return;
+                         try {
+                           try_one(*check, situation);
+                         } catch (...) {
+                           interruption = std::current_exception();
+                         }
+                       }});
+  run_as_tests(tests);
+  if (interruption) std::rethrow_exception(interruption);
   return failure;
 }
 

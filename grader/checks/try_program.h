@@ -28,8 +28,8 @@ struct Failure {
 Failure try_check(const Check& check, Runs& runs, const RunPlan& plan);
 
 /// The first test case of [first, last) in which a program fails, and how. The checks of `blank` are tried first,
-/// then those that are about all blanks; the others find what this blank does to facts that are not its own. Throws
-/// Error on Ctrl-C.
+/// then those that are about all blanks; the others find what this blank does to facts that are not its own. Runs
+/// GoogleTests, so do not call it within one. Throws Error on Ctrl-C.
 std::optional<Failure> find_failure(Runs& runs, const Exam& exam, int blank, std::size_t first, std::size_t last);
 
 }  // namespace odori::grader
