@@ -128,7 +128,7 @@ class ReferenceGraph : public Graph {
     const auto forward = [=, this](Mode, const RandomKey&) {
       auto result = reference::softmax_cross_entropy<T>(values_[x.index], labels_);
       for (std::size_t i = 0; i < counted_.size(); ++i)
-        if (counted_[i]) metrics_ += {static_cast<double>(result.losses[i]), result.hits[i], 1};
+        if (counted_[i]) metrics_ += {static_cast<double>(result.losses[i]), result.correct[i], 1};
       gradients_[x.index] = std::move(result.gradient);
     };
     operations_.push_back({forward, {}});
