@@ -33,10 +33,12 @@ std::string plain_names(std::string_view text) {
 /// "odori::Communicator&" is "Communicator", what std::move(*x) is made of "std::remove_reference<Evaluator&>::type",
 /// and in long a pointer "unique_ptr<X,default_delete<X>>".
 std::string plain_type(const std::string& type) {
-  std::string plain = std::regex_replace(plain_names(type), std::regex("const |class |struct "), "");
-  plain = std::regex_replace(plain, std::regex("^std::remove_reference<(.*)>::type$"), "$1");
-  plain = std::regex_replace(plain, std::regex("[& ]+$"), "");
-  return std::regex_replace(plain, std::regex("^unique_ptr<(.*?)(?:,default_delete<.*)?>$"), "std::unique_ptr<$1>");
+  static const std::regex words("const |class |struct "), moved("^std::remove_reference<(.*)>::type$"),
+      reference("[& ]+$"), pointer("^unique_ptr<(.*?)(?:,default_delete<.*)?>$");
+  std::string plain = std::regex_replace(plain_names(type), words, "");
+  plain = std::regex_replace(plain, moved, "$1");
+  plain = std::regex_replace(plain, reference, "");
+  return std::regex_replace(plain, pointer, "std::unique_ptr<$1>");
 }
 
 constexpr std::string_view pointer_begins = "std::unique_ptr<";
@@ -54,24 +56,26 @@ struct Conversion {
 /// "reference of type 'B&' from expression of type 'A'", "conversion from 'A' to 'B'", "cannot convert 'A' to 'B'";
 /// {aka ...} may follow either.
 std::optional<Conversion> conversion_in(const std::string& line) {
+  static const std::regex reference("^(?=.*reference of type ')[^']*'([^']*)'.*'([^']*)'"),
+      to("^.*(?: from|cannot convert) '([^']*)'.*? to '([^']*)'"),
+      others("^.*(?: from|cannot convert) '([^']*)'.*'([^']*)'");
   std::smatch types;
-  if (std::regex_search(line, types, std::regex("^(?=.*reference of type ')[^']*'([^']*)'.*'([^']*)'")))
+  if (std::regex_search(line, types, reference))
     return Conversion{.given = plain_type(types[2]), .wanted = plain_type(types[1])};
-  for (const char* form :
-       {"^.*(?: from|cannot convert) '([^']*)'.*? to '([^']*)'", "^.*(?: from|cannot convert) '([^']*)'.*'([^']*)'"})
-    if (std::regex_search(line, types, std::regex(form)))
+  for (const std::regex* form : {&to, &others})
+    if (std::regex_search(line, types, *form))
       return Conversion{.given = plain_type(types[1]), .wanted = plain_type(types[2])};
   return {};
 }
 
 /// `message` has the expression that was to be converted, if the compiler knows it: "could not convert 'o' from ...".
 std::optional<Finding> words_for_pointers(const Conversion& conversion, const std::string& message) {
+  static const std::regex not_converted("^could not convert '([^']*)'");
   const auto wanted = pointed_to(conversion.wanted), given = pointed_to(conversion.given);
   if (given && !wanted && *given == conversion.wanted)
     return Finding{"compile_star_forgotten", {{"type", conversion.wanted}}};
-  if (std::smatch variable; wanted && given &&
-                            std::regex_search(message, variable, std::regex("^could not convert '([^']*)'")) &&
-                            is_name(variable[1].str()))
+  if (std::smatch variable;
+      wanted && given && std::regex_search(message, variable, not_converted) && is_name(variable[1].str()))
     return Finding{"compile_pointer_differs", {{"wanted", *wanted}, {"given", *given}, {"variable", variable[1]}}};
   if (wanted && *wanted == conversion.given && says(message, "std::move<") && says(message, "operator*()"))
     return Finding{"compile_object_moved", {{"wanted", conversion.wanted}}};
@@ -84,35 +88,43 @@ std::optional<Finding> words_for_pointers(const Conversion& conversion, const st
 
 /// A compiler's sentence, what it means, and the placeholders that its groups fill.
 struct Form {
-  const char *pattern, *key;
-  std::vector<std::string> names = {};
+  Form(const char* pattern, const char* key, std::vector<std::string> names = {})
+      : pattern(pattern), key(key), names(std::move(names)) {}
+  std::regex pattern;
+  const char* key;
+  std::vector<std::string> names;
 };
-const std::vector<Form> forms{
-    {"^undefined reference to '([^']*)'", "compile_nowhere_defined", {"name"}},
-    {"deleted.*unique_ptr<|unique_ptr<.*deleted", "compile_move_forgotten"},
-    {"^base operand of '->'.*'([^']*)'", "compile_dot_needed", {"type"}},
-    {"'([^']*)'.*is not a pointer; did you mean to use '\\.'", "compile_dot_needed", {"type"}},
-    {"^no match for 'operator\\*' \\(operand type is '([^']*)'", "compile_star_needless", {"type"}},
-    {"(?: unary '\\*'|^indirection requires pointer operand).*'([^']*)'", "compile_star_needless", {"type"}},
-    {"^request for member '([^']*)' in '[^']*'.* of pointer type '([^']*)'", "compile_arrow_needed", {"name", "type"}},
-    {"no member named '([^']*)'.*did you mean '([^']*)'", "compile_misspelt", {"name", "near"}},
-    {"^no member named '([^']*)'[^']*'([^']*)'", "compile_no_member", {"name", "type"}},
-    {"^[^']*'([^']*)'.*no member named '([^']*)'", "compile_no_member", {"type", "name"}},
-    {"^[^']*'([^']*)'.* (?:is not a member of|in namespace) 'std'$", "compile_unknown_std", {"name"}},
-    {"^lvalue required as left operand of assignment|^expression is not assignable$", "compile_equals_doubled"},
-    {"^(?:redeclaration of|redefinition of|conflicting declaration) '(?:[^']*[ &*])?([^' &*]+)'",
-     "compile_declared_twice",
-     {"name"}},
-    {"^cannot bind non-const lvalue reference[^']*'([^']*)'.* to an rvalue", "compile_temporary", {"type"}},
-    {"too (?:few|many) arguments to [^']*'([^']*odori::[^']*)'", "compile_wrong_arguments", {"signature"}},
-    {"^control reaches end of non-void|^no return statement in function|does not return a value in all control",
-     "compile_no_return"},
-    {"^expected (?:(?! before ).)*';'", "compile_semicolon_missing"}};
+const std::vector<Form>& forms() {
+  static const std::vector<Form> all{
+      {"^undefined reference to '([^']*)'", "compile_nowhere_defined", {"name"}},
+      {"deleted.*unique_ptr<|unique_ptr<.*deleted", "compile_move_forgotten"},
+      {"^base operand of '->'.*'([^']*)'", "compile_dot_needed", {"type"}},
+      {"'([^']*)'.*is not a pointer; did you mean to use '\\.'", "compile_dot_needed", {"type"}},
+      {"^no match for 'operator\\*' \\(operand type is '([^']*)'", "compile_star_needless", {"type"}},
+      {"(?: unary '\\*'|^indirection requires pointer operand).*'([^']*)'", "compile_star_needless", {"type"}},
+      {"^request for member '([^']*)' in '[^']*'.* of pointer type '([^']*)'",
+       "compile_arrow_needed",
+       {"name", "type"}},
+      {"no member named '([^']*)'.*did you mean '([^']*)'", "compile_misspelt", {"name", "near"}},
+      {"^no member named '([^']*)'[^']*'([^']*)'", "compile_no_member", {"name", "type"}},
+      {"^[^']*'([^']*)'.*no member named '([^']*)'", "compile_no_member", {"type", "name"}},
+      {"^[^']*'([^']*)'.* (?:is not a member of|in namespace) 'std'$", "compile_unknown_std", {"name"}},
+      {"^lvalue required as left operand of assignment|^expression is not assignable$", "compile_equals_doubled"},
+      {"^(?:redeclaration of|redefinition of|conflicting declaration) '(?:[^']*[ &*])?([^' &*]+)'",
+       "compile_declared_twice",
+       {"name"}},
+      {"^cannot bind non-const lvalue reference[^']*'([^']*)'.* to an rvalue", "compile_temporary", {"type"}},
+      {"too (?:few|many) arguments to [^']*'([^']*odori::[^']*)'", "compile_wrong_arguments", {"signature"}},
+      {"^control reaches end of non-void|^no return statement in function|does not return a value in all control",
+       "compile_no_return"},
+      {"^expected (?:(?! before ).)*';'", "compile_semicolon_missing"}};
+  return all;
+}
 
 std::optional<Finding> words_by_form(const std::string& message) {
-  for (const Form& form : forms) {
+  for (const Form& form : forms()) {
     std::smatch match;
-    if (!std::regex_search(message, match, std::regex(form.pattern))) continue;
+    if (!std::regex_search(message, match, form.pattern)) continue;
     Finding finding{form.key, {}};
     auto& values = finding.values;
     for (std::size_t i = 0; i < form.names.size(); ++i)
@@ -140,13 +152,14 @@ const std::map<std::string, std::string, std::less<>> in_cpp{{"True", "true"},
                                                              {"elif", "else if"}};
 
 std::optional<Finding> words_for_names(const std::string& message, const std::string& notes) {
+  static const std::regex meant("did you mean '([^']*)'");
   const std::string name = unknown_name(message);
   if (name.empty()) return {};
   if (const auto cpp = in_cpp.find(name); cpp != in_cpp.end())
     return Finding{"compile_python", {{"name", name}, {"cpp", cpp->second}}};
   // The compiler offers MAXFLOAT for MPI_FLOAT.
   std::smatch near;
-  if (std::regex_search(message, near, std::regex("did you mean '([^']*)'")) && slips(name, near[1].str()) <= 2)
+  if (std::regex_search(message, near, meant) && slips(name, near[1].str()) <= 2)
     return Finding{"compile_misspelt", {{"name", name}, {"near", near[1]}}};
   // Where several namespaces have the name, notes list them. These are members' names more often.
   const bool is_members = name == "rank" || name == "size" || name == "data";
