@@ -68,6 +68,16 @@ if [[ $# -gt 2 ]]; then
   exit $((failed + failures > 0))
 fi
 
+# One that hangs when its ranks have ended is killed, and that is said; whoever reads what it prints waits for nothing else. The first
+# becomes this mpirun, the second stands beside it. That takes 20 s: the rest of this test runs meanwhile.
+printf '#!/bin/bash\nsleep 3 & echo began; wait; trap "" TERM; exec sleep 1000\n' >"$scratch/hangs" && chmod +x "$scratch/hangs"
+mkdir "$scratch/hanging"
+hanging=(env OMPI_MCA_btl_vader_backing_directory="$scratch/hanging" timeout -k 5 90 "$script" "$scratch/hangs")
+"${hanging[@]}" 2>&1 | cat >"$scratch/piped" &
+piped=$!
+{ "${hanging[@]}" >"$scratch/beside" 2>"$scratch/beside.error"; echo $? >"$scratch/beside.code"; } &
+beside=$!
+
 said=$("$script" no_such_mpirun 2>&1)
 [[ $? -eq 20 && $said == *"there is no no_such_mpirun here"* ]] || fail "without an mpirun: $said"
 
@@ -240,15 +250,11 @@ mkdir "$scratch/no_ssh" && find /usr/bin /bin -maxdepth 1 ! -name ssh ! -name rs
 ln -s env "$scratch/no_ssh/ssh"
 [[ -z $(agent "$scratch/no_ssh") ]] || fail "with ssh, mpirun is told of another agent"
 
-# One that hangs when its ranks have ended is killed, and that is said; whoever reads what it prints waits for nothing else. The first
-# becomes this mpirun, the second stands beside it.
-printf '#!/bin/bash\nsleep 3 & echo began; wait; trap "" TERM; exec sleep 1000\n' >"$scratch/hangs" && chmod +x "$scratch/hangs"
-timeout -k 5 90 "$script" "$scratch/hangs" 2>&1 | cat >"$scratch/said" &
-code=0 && timeout -k 5 90 "$script" "$scratch/hangs" >"$scratch/beside" 2>"$scratch/beside.error" || code=$?
-[[ $code -eq 137 && $(<"$scratch/beside") == began && $(<"$scratch/beside.error") == *"mpirun hangs, though all of its ranks have ended"* ]] ||
-  fail "an mpirun that hangs, beside: $code $(<"$scratch/beside.error")"
-wait $!
-[[ $(<"$scratch/said") == "began"*"mpirun hangs, though all of its ranks have ended"* ]] || fail "an mpirun that hangs: $(<"$scratch/said")"
+# The mpiruns that hang, from the beginning of this test.
+wait $beside $piped
+[[ $(<"$scratch/beside.code") -eq 137 && $(<"$scratch/beside") == began && $(<"$scratch/beside.error") == *"mpirun hangs, though all of its ranks have ended"* ]] ||
+  fail "an mpirun that hangs, beside: $(<"$scratch/beside.code") $(<"$scratch/beside.error")"
+[[ $(<"$scratch/piped") == "began"*"mpirun hangs, though all of its ranks have ended"* ]] || fail "an mpirun that hangs: $(<"$scratch/piped")"
 
 [[ $failures -eq 0 ]] || exit 1
 echo "Each mpirun has a folder of its own, and leaves nothing behind."
