@@ -8,7 +8,6 @@
 
 #include "comm/communicator.h"
 #include "errors/text.h"
-#include "report/table.h"
 
 namespace odori {
 namespace {
@@ -45,31 +44,10 @@ std::string milliseconds(const std::optional<Iteration>& iteration) {
   return iteration ? fmt::format("{:.2f}", 1e3 * iteration->seconds()) : "-";
 }
 
-TableRow row_of(const CommunicatorForecast& of) {
-  return {of.name,
-          of.plain ? fmt::format("{:.2f}", 1e3 * of.plain->exchange) : "-",
-          milliseconds(of.plain),
-          milliseconds(of.half),
-          milliseconds(of.overlap),
-          milliseconds(of.double_buffering)};
-}
-
-TableRow row_of(const NodesForecast& of) {
-  TableRow row{std::to_string(of.nodes), std::to_string(of.devices), milliseconds(of.weak)};
-  if (of.weak)
-    row.insert(row.end(), {fmt::format("{:.0f}", of.images_per_second), fmt::format("{:.0f} %", 100 * of.efficiency),
-                           fmt::format("{:.2f}", of.epoch)});
-  else
-    row.insert(row.end(), {"-", "-", "-"});
-  row.push_back(milliseconds(of.strong));
-  row.push_back(of.strong ? fmt::format("{:.1f}", of.speedup) : "-");
-  return row;
-}
-
 template <typename Row>
 std::string table(const TableRow& header, const std::vector<Row>& all) {
   std::vector<TableRow> rows;
-  for (const Row& row : all) rows.push_back(row_of(row));
+  for (const Row& row : all) rows.push_back(cells_of(row));
   return text_table(header, rows);
 }
 
@@ -120,6 +98,27 @@ std::string gain_of_nodes(const Forecast& all) {
 }
 
 }  // namespace
+
+TableRow cells_of(const CommunicatorForecast& of) {
+  return {of.name,
+          of.plain ? fmt::format("{:.2f}", 1e3 * of.plain->exchange) : "-",
+          milliseconds(of.plain),
+          milliseconds(of.half),
+          milliseconds(of.overlap),
+          milliseconds(of.double_buffering)};
+}
+
+TableRow cells_of(const NodesForecast& of) {
+  TableRow row{std::to_string(of.nodes), std::to_string(of.devices), milliseconds(of.weak)};
+  if (of.weak)
+    row.insert(row.end(), {fmt::format("{:.0f}", of.images_per_second), fmt::format("{:.0f} %", 100 * of.efficiency),
+                           fmt::format("{:.2f}", of.epoch)});
+  else
+    row.insert(row.end(), {"-", "-", "-"});
+  row.push_back(milliseconds(of.strong));
+  row.push_back(of.strong ? fmt::format("{:.1f}", of.speedup) : "-");
+  return row;
+}
 
 std::string in_bytes(double n) {
   return n < 1e6 ? fmt::format("{:.1f} kB", n / 1e3) : fmt::format("{:.1f} MB", n / 1e6);

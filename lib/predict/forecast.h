@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "comm/cost.h"
+#include "report/table.h"
 
 namespace odori {
 
@@ -66,6 +67,10 @@ std::string to_text(const Forecast& forecast);
 std::string to_page(const Forecast& forecast, const std::string& chart_js);
 void to_json(nlohmann::json& json, const Forecast& forecast);
 
+/// The cells of a table's row; "-" for what is not there.
+TableRow cells_of(const CommunicatorForecast& of);
+TableRow cells_of(const NodesForecast& of);
+TableRow cells_of(const SplitForecast& of);
 /// "41.2 kB", "59.9 MB".
 std::string in_bytes(double n);
 

@@ -3,12 +3,10 @@
 
 #include "errors/error.h"
 #include "predict/forecast.h"
-#include "report/table.h"
 
 namespace odori {
-namespace {
 
-TableRow row_of_split(const SplitForecast& of) {
+TableRow cells_of(const SplitForecast& of) {
   if (!of.cost) return {of.name, "-", "-", "-", "-", "-", "-", "-", "-", "-"};
   const cost::Memory& memory = of.cost->memory;
   TableRow row{of.name};
@@ -19,8 +17,6 @@ TableRow row_of_split(const SplitForecast& of) {
     row.push_back(fmt::format("{:.2f}", 1e3 * seconds));
   return row;
 }
-
-}  // namespace
 
 std::vector<SplitForecast> splits_of(const cost::Training& training, std::span<const LayerCost> layers,
                                      const cost::State& state, double batch) {
@@ -35,7 +31,7 @@ std::vector<SplitForecast> splits_of(const cost::Training& training, std::span<c
 
 std::string to_text(const std::vector<SplitForecast>& splits) {
   std::vector<TableRow> rows;
-  for (const SplitForecast& of : splits) rows.push_back(row_of_split(of));
+  for (const SplitForecast& of : splits) rows.push_back(cells_of(of));
   std::string text = text_table({"", "parameters", "gradients", "optimizer", "gathered", "activations", "memory",
                                  "sent", "exchange", "iteration"},
                                 rows);
