@@ -40,8 +40,8 @@ class Classifier {
   /// Copies the model to another device, with another random stream.
   std::unique_ptr<Classifier> replicate(Device& device, std::uint32_t stream) const;
 
-  /// Loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial
-  /// batch. Calls `on_gradient_ready` for gradients as Graph::backward() does.
+  /// Computes loss and gradients of one full batch. Throws Error if to_device() was not called, or for a partial batch.
+  /// Calls `on_gradient_ready` for gradients as Graph::backward() does.
   void forward_backward(const Batch& batch, const OnGradientReady& on_gradient_ready = {});
   /// Adds one batch of any size to the metrics, without training.
   void evaluate(const Batch& batch);

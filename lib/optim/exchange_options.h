@@ -18,8 +18,8 @@
 namespace odori {
 
 struct ExchangeOptions {
-  /// Type of the elements in messages; 16 bits send half the bytes. An update whose mean is infinite or NaN in fp16 is
-  /// skipped, with a warning of rank 0.
+  /// Type of the elements in messages; 16 bits send half the bytes. If the mean is infinite or NaN in 16 bits, the
+  /// update is skipped, and rank 0 prints a warning.
   Dtype dtype = Dtype::fp32;
   /// Exchange the gradients of one iteration during the next one: each update is one iteration late, and the first
   /// iteration updates nothing.

@@ -27,7 +27,7 @@ struct SimulationReport {
   Text title, place, conclusion;
   std::vector<Row> rows;
   std::vector<int> ranks;  // the curves' x
-  Text unit;               // of their values
+  Text unit;               // unit of the curves' values
   std::vector<Curve> curves;
 };
 

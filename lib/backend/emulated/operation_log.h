@@ -18,9 +18,9 @@
 // Everything else may run in any order in another run. The threads of a process count as one host: the log does not
 // find races between them.
 //
-// Conflicts are pairs of a write and a read or write of overlapping memory in one process, neither ordered before the
-// other. The memory of copies, fills and collectives is known; annotate() gives that of kernels, log_host_access()
-// that of the host. Within a captured graph no conflicts are found: its launch is one operation.
+// A conflict: two operations of one process access overlapping memory, at least one writes, and neither is ordered
+// first. The memory of copies, fills and collectives is known; annotate() gives that of kernels, log_host_access() that
+// of the host. Within a captured graph no conflicts are found: its launch is one operation.
 //
 // Virtual time. Each operation starts when all that it follows has ended. Operations of different streams do not slow
 // each other down, and queueing takes no time.
