@@ -3,20 +3,16 @@
 
 #include <algorithm>
 #include <regex>
-#include <sstream>
+
+#include "errors/text.h"
 
 namespace odori::doctor {
 namespace {
 
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(trimmed(part));
+/// Lines or cells, without blanks at either end of each.
+std::vector<std::string> parts_of(const std::string& text, char between) {
+  std::vector<std::string> parts = split(text, between);
+  for (std::string& part : parts) part = std::string(trim(part, " \t\r\n"));
   return parts;
 }
 
@@ -27,22 +23,17 @@ std::optional<std::string> find(const std::string& text, const char* pattern) {
   return match[1].str();
 }
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 /// GPU7 -> 7
 std::optional<int> gpu_number(const std::string& cell) {
-  if (!cell.starts_with("GPU") || !is_number(cell.substr(3))) return {};
-  return std::stoi(cell.substr(3));
+  return cell.starts_with("GPU") ? number_of<int>(cell.substr(3)) : std::nullopt;
 }
 
 /// How many numbers "0-3,8" names.
 int count_of_list(const std::string& list) {
   int count = 0;
   for (const std::string& part : split(list, ',')) {
-    const auto dash = part.find('-');
-    count += dash == std::string::npos ? 1 : std::stoi(part.substr(dash + 1)) - std::stoi(part) + 1;
+    const std::vector<std::string> ends = split(part, '-');
+    count += number_of<int>(ends.back()).value_or(0) - number_of<int>(ends.front()).value_or(0) + 1;
   }
   return count;
 }
@@ -51,10 +42,11 @@ int count_of_list(const std::string& list) {
 
 std::vector<Gpu> parse_gpus(const std::string& text) {
   std::vector<Gpu> gpus;
-  for (const std::string& line : split(text, '\n')) {
-    const std::vector<std::string> cells = split(line, ',');
-    if (cells.size() != 4 || !is_number(cells[0]) || !is_number(cells[2])) continue;
-    gpus.push_back({std::stoi(cells[0]), cells[1], std::stod(cells[2]) / 1024, cells[3]});
+  for (const std::string& line : parts_of(text, '\n')) {
+    const std::vector<std::string> cells = parts_of(line, ',');
+    if (cells.size() != 4) continue;
+    const auto index = number_of<int>(cells[0]), mebibytes = number_of<int>(cells[2]);
+    if (index && mebibytes) gpus.push_back({*index, cells[1], *mebibytes / 1024.0, cells[3]});
   }
   return gpus;
 }
@@ -70,13 +62,13 @@ Topology parse_topology(const std::string& text) {
   // nvidia-smi underlines its head on a terminal.
   const std::string plain = std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
   std::vector<std::string> head;
-  for (const std::string& line : split(plain, '\n')) {
-    std::vector<std::string> cells = split(line, '\t');
+  for (const std::string& line : parts_of(plain, '\n')) {
+    std::vector<std::string> cells = parts_of(line, '\t');
+    const auto row = gpu_number(cells[0]);
     if (head.empty()) {  // its first cell, the corner, was trimmed away
-      if (gpu_number(cells.empty() ? "" : cells[0])) head = cells;
+      if (row) head = cells;
       continue;
     }
-    const auto row = cells.empty() ? std::nullopt : gpu_number(cells[0]);
     if (!row) continue;
     NearGpu near{*row, "", ""};
     for (std::size_t i = 0; i < head.size() && i + 1 < cells.size(); ++i) {
@@ -92,7 +84,7 @@ Topology parse_topology(const std::string& text) {
 
 std::vector<Binding> parse_bindings(const std::string& text) {
   std::vector<Binding> bindings;
-  for (const std::string& line : split(text, '\n')) {
+  for (const std::string& line : parts_of(text, '\n')) {
     const auto rank = find(line, R"([Rr]ank ([0-9]+) (?:is not )?bound)");
     if (!rank) continue;
     Binding binding{std::stoi(*rank), 0};
@@ -123,10 +115,10 @@ NcclRun parse_nccl(const std::string& text) {
   run.version = find(text, R"(NCCL version ([0-9.]+))").value_or("");
   static const std::regex way(R"( -> .* via (P2P|SHM|NET/IB|NET/Socket|NET/[A-Za-z]+|COLLNET))");
   static const std::regex warning(R"(NCCL WARN (.*))");
-  for (const std::string& line : split(text, '\n')) {
+  for (const std::string& line : parts_of(text, '\n')) {
     std::smatch match;
     if (std::regex_search(line, match, way)) ++run.transports[match[1]];
-    if (std::regex_search(line, match, warning)) run.warnings.push_back(trimmed(match[1]));
+    if (std::regex_search(line, match, warning)) run.warnings.emplace_back(trim(match[1].str()));
   }
   return run;
 }
@@ -141,14 +133,11 @@ std::vector<GpuCopy> parse_gpu_copies(const std::string& text) {
 
 std::vector<int> parse_percents(const std::string& text) {
   std::vector<int> percents;
-  for (const std::string& line : split(text, '\n'))
-    if (is_number(line)) percents.push_back(std::stoi(line));
+  for (const std::string& line : parts_of(text, '\n'))
+    if (const auto percent = number_of<int>(line)) percents.push_back(*percent);
   return percents;
 }
 
-int major_version(const std::string& version) {
-  const auto digits = version.substr(0, version.find('.'));
-  return is_number(digits) ? std::stoi(digits) : 0;
-}
+int major_version(const std::string& version) { return number_of<int>(split(version, '.').front()).value_or(0); }
 
 }  // namespace odori::doctor
