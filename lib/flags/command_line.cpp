@@ -113,7 +113,7 @@ CommandLine::CommandLine(const Text& about, const std::string& command, int argc
   if (language_ != "ja") return;
   app_->option_defaults()->group("フラグ");
   app_->get_option("--lang")->group("フラグ");
-  app_->set_help_flag("-h,--help", "この説明を表示して終わる");
+  app_->get_help_ptr()->description("この説明を表示して終わる")->group("フラグ");
   app_->get_formatter()->label("Usage", "使い方");
   app_->get_formatter()->label("OPTIONS", "フラグ");
 }
