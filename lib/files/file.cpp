@@ -70,7 +70,8 @@ void make_folder_of(const fs::path& path) {
 }
 
 void rename_durably(const fs::path& from, const fs::path& to) {
-  if (std::rename(from.c_str(), to.c_str()) != 0) refuse(from, {"renamed", "の名前を変えられません"}, errno);
+  if (std::rename(from.c_str(), to.c_str()) != 0)
+    refuse(from, {"renamed to " + to.string(), "の名前を " + to.string() + " に変えられません"}, errno);
   const fs::path folder = to.parent_path();
   Descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY).sync_and_close();
 }
