@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Read by data.sh and fetch_cifar.sh: the table of archives, and whether a set is there.
+# Read by data.sh and fetch_cifar.sh after command_line.sh: the table of archives, and whether a set is there.
 # shellcheck shell=bash
 
 table=${ODORI_ARCHIVES:-$(dirname "${BASH_SOURCE[0]}")/archives.txt}
@@ -19,10 +19,10 @@ first_fault() {
   local name bytes
   while read -r _ _ name bytes; do
     if [[ ! -f $2/$name ]]; then
-      echo "$name is missing."
+      say "$name is missing." "$name がありません。"
       return
     elif (($(bytes_of "$2/$name") != bytes)); then
-      echo "$name has $(bytes_of "$2/$name") bytes instead of $bytes."
+      say "$name has $(bytes_of "$2/$name") bytes instead of $bytes." "$name が $bytes バイトでなく $(bytes_of "$2/$name") バイトです。"
       return
     fi
   done < <(table_lines file "$1")

@@ -37,18 +37,24 @@ struct Flags {
 Flags parse(int argc, char** argv) {
   const synthetic::Options defaults;
   Flags flags;
-  CommandLine line("Write a learnable image set of ten classes in CIFAR-10's binary format.", "./odori data synthetic",
-                   argc, argv);
-  line.add_option("--train", flags.train, fmt::format("Training images [{}]", defaults.train))
+  CommandLine line(Text{"Write a learnable image set of ten classes in CIFAR-10's binary format.",
+                        "学習できる 10 クラスの画像を CIFAR-10 のバイナリ形式で書く"},
+                   "./odori data synthetic", argc, argv);
+  line.add_option("--train", flags.train,
+                  fmt::format("{} [{}]", line.say({"Training images", "学習画像の数"}), defaults.train))
       .check(line.whole_number(5u, synthetic::max_images));
-  line.add_option("--test", flags.test, fmt::format("Test images [{}]", defaults.test))
+  line.add_option("--test", flags.test,
+                  fmt::format("{} [{}]", line.say({"Test images", "テスト画像の数"}), defaults.test))
       .check(line.whole_number(1u, synthetic::max_images));
-  line.add_option("--seed", flags.seed, fmt::format("Another seed, other images [{}]", defaults.seed))
+  line.add_option("--seed", flags.seed,
+                  fmt::format("{} [{}]", line.say({"Another seed, other images", "シード。変えると画像も変わる"}),
+                              defaults.seed))
       .check(line.number<std::uint64_t>(
           {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
           [](std::uint64_t) { return true; }));
-  line.add_option("--out", flags.out, "The folder to write").required();
-  line.add_flag("--force", flags.force, "Replace a synthetic set that is there already");
+  line.add_option("--out", flags.out, line.say({"The folder to write", "書くフォルダ"})).required();
+  line.add_flag("--force", flags.force,
+                line.say({"Replace a synthetic set that is there already", "すでにある合成データセットを作り直す"}));
   line.parse();
   flags.out = fs::absolute(flags.out).lexically_normal();
   if (!flags.out.has_filename()) flags.out = flags.out.parent_path();  // a slash at the end
@@ -56,7 +62,8 @@ Flags parse(int argc, char** argv) {
 }
 
 std::string describe(const synthetic::Options& options) {
-  return fmt::format("{} training and {} test images, seed {}", options.train, options.test, options.seed);
+  return in_language({"{} training and {} test images, seed {}", "学習画像 {} 枚、テスト画像 {} 枚、シード {}"},
+                     options.train, options.test, options.seed);
 }
 
 void run(const Flags& flags) {
@@ -65,19 +72,26 @@ void run(const Flags& flags) {
   const std::string out = flags.out.string();
   require(
       found.what != What::something_else,
-      "{} is there, but isn't a complete synthetic set. Nothing was changed. Remove it, or choose another folder with "
-      "--out.",
+      {"{} is there, but isn't a complete synthetic set. Nothing was changed. Remove it, or choose another folder with "
+       "--out.",
+       "{} は完全な合成データセットではありません。何も変更していません。削除するか、--out "
+       "で別のフォルダを指定してください。"},
       out);
   if (found.what == What::complete_set && !flags.force) {
     require(
         flags.fits(found.options),
-        "{} holds another synthetic set ({}). Nothing was changed. --force replaces it, --out takes another folder.",
+        {"{} holds another synthetic set ({}). Nothing was changed. --force replaces it, --out takes another folder.",
+         "{} には別の合成データセット（{}）があります。何も変更していません。--force で作り直すか、--out "
+         "で別のフォルダを指定してください。"},
         out, describe(found.options));
-    fmt::print("The synthetic set is there already: {} ({}).\n", out, describe(found.options));
+    fmt::print("{}\n", in_language({"The synthetic set is there already: {} ({}).",
+                                    "合成データセットはすでにあります: {}（{}）。"},
+                                   out, describe(found.options)));
     return;
   }
   synthetic::write_set(flags.out, flags.options());
-  fmt::print("Wrote the synthetic set: {} ({}).\n", out, describe(flags.options()));
+  fmt::print("{}\n", in_language({"Wrote the synthetic set: {} ({}).", "合成データセットを書きました: {}（{}）。"}, out,
+                                 describe(flags.options())));
 }
 
 }  // namespace

@@ -77,6 +77,8 @@ stop_at_unfilled_select_line() {
     "Replace PUT_YOUR_CODE there by your own text, and submit or run the script again."
 }
 
+. "$kit/lib/flags/command_line.sh"
+take_language
 . "$kit/cmake/build_folder.sh"
 . "$kit/lib/flags/exercises.sh"
 . "$kit/jobscripts/modules.sh"

@@ -13,8 +13,11 @@ namespace {
 
 void expect(const char* name, std::size_t found, std::size_t rows, std::size_t columns) {
   require(found == rows * columns,
-          "{} has {} elements, but its shape is [{}, {}], which is {}. Pass the sizes of the layer or shard that is "
-          "computed, and spans of these sizes.",
+          {"{} has {} elements, but its shape is [{}, {}], which is {}. Pass the sizes of the layer or shard that is "
+           "computed, and spans of these sizes.",
+           "{} は {} 要素ですが、形は [{}, {}]、つまり {} 要素です。計算する層またはシャードの大きさと、その大きさの "
+           "span を渡して"
+           "ください。"},
           name, found, rows, columns, rows * columns);
 }
 
@@ -37,7 +40,8 @@ std::span<T> of_layer(std::span<const Layer> stage, const Layer& layer, std::spa
 
 std::vector<Layer> make_layers(std::span<const std::size_t> widths) {
   require(widths.size() >= 2 && std::ranges::find(widths, 0u) == widths.end(),
-          "A perceptron has at least two widths, and none is 0: 3072,128,10 are two layers.");
+          Text{"A perceptron has at least two widths, and none is 0: 3072,128,10 are two layers.",
+               "パーセプトロンの幅は 2 つ以上で、0 は使えません。3072,128,10 なら 2 層です。"});
   std::vector<Layer> layers;
   for (std::size_t i = 0, begin = 0; i + 1 < widths.size(); begin = layers[i++].range.end)
     layers.push_back({widths[i], widths[i + 1], {begin, begin + (widths[i] + 1) * widths[i + 1]}});
@@ -198,7 +202,9 @@ std::vector<float> stage_backward(std::span<const Layer> stage, std::span<const 
   expect("parameters", parameters.size(), 1, range_of(stage).size());
   expect("gradients", gradients.size(), 1, range_of(stage).size());
   require(activations.size() == stage.size() + 1,
-          "There are {} activations for a stage of {} layers, not {}. Pass what stage_forward of this stage returned.",
+          {"There are {} activations for a stage of {} layers, not {}. Pass what stage_forward of this stage returned.",
+           "{1} 層のステージの活性は {2} 個ですが、{0} 個あります。このステージの stage_forward "
+           "が返したものを渡してください。"},
           activations.size(), stage.size(), stage.size() + 1);
   for (std::size_t i = stage.size(); i-- > 0;) {
     std::vector<float> dx(stage[i].range.begin > 0 ? activations[i].size() : 0);
@@ -211,8 +217,11 @@ std::vector<float> stage_backward(std::span<const Layer> stage, std::span<const 
 
 Images load(const Batch& batch) {
   const Transform& transform = batch.transform;
-  require(transform.image_size == Example::side && transform.crop_padding == 0 && !transform.flip,
-          "The perceptron reads images of 32x32 as they are. Load the data set without enlarging or augmenting it.");
+  require(
+      transform.image_size == Example::side && transform.crop_padding == 0 && !transform.flip,
+      Text{"The perceptron reads images of 32x32 as they are. Load the data set without enlarging or augmenting it.",
+           "パーセプトロンは 32x32 "
+           "の画像をそのまま読みます。データセットは、拡大やデータ拡張をせずに読み込んでください。"});
   Images images;
   for (const Example& example : batch.examples) {
     images.labels.push_back(example.label);

@@ -61,7 +61,7 @@ void on_each_cluster(const simulate::Plan& plan, const std::function<void(const 
       observe::on_event("simulated", {{cluster.ranks()}});  // a run that shows nothing for long is taken to hang
     } catch (const Error& error) {
       if (error.code() == exit_code::unfilled) throw;
-      throw Error(fmt::format("On {}: {}", in_words(cluster).english, error.what()), error.code());
+      throw Error(in_language({"On {}: {}", "{}: {}"}, in_language(in_words(cluster)), error.what()), error.code());
     }
 }
 

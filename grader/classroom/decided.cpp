@@ -32,14 +32,14 @@ Course course_of(const GradeFlags& flags, const Decided& decided, const Terms& t
   return course;
 }
 
-Settings settings_of(const GradeFlags& flags, const std::string& language) {
+Settings settings_of(const GradeFlags& flags) {
   const fs::path file = flags.out / course_file, batch = flags.out / "batch.json";
   Settings settings = read_settings(file);
   if (!fs::exists(file) && fs::exists(batch)) settings.terms = read_batch_state(batch).terms;
   fs::path name = flags.submissions.empty() ? flags.out : flags.submissions;
   if (name.filename().empty()) name = name.parent_path();  // "class/"
   if (settings.title.empty()) settings.title = name.filename();
-  if (settings.language.empty()) settings.language = language;
+  if (settings.language.empty()) settings.language = language();
   return settings;
 }
 

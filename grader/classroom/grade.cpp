@@ -236,13 +236,13 @@ int grade_new(const Call& call, Results& results, const Cluster& cluster) {
 }
 
 /// In the array job, next to its other elements: without the lock of RESULTS, and without reports.
-int mark_element(const GradeFlags& flags, const std::string& language, const Cluster& cluster, ClassScreen& screen) {
+int mark_element(const GradeFlags& flags, const Cluster& cluster, ClassScreen& screen) {
   const BatchState state = read_batch_state(flags.out / "batch.json");
   if (state.kit != kit_version(flags.kit, flags.build)) throw Refusal({"array_other_kit", {}}, some_ungraded);
   if (flags.sandbox) const Sandbox tried;
   const TemporaryFolder scratch(fs::temp_directory_path() / "odori_batch_");
   const Records records(flags.out / "students", flags.out / "history");
-  const Course course = course_of(flags, {.settings = settings_of(flags, language), .overrides = {}}, state.terms);
+  const Course course = course_of(flags, {.settings = settings_of(flags), .overrides = {}}, state.terms);
   Marker marker(place_of(flags, scratch.path()));
   const Audience audience{
       .record = [&](const TaskRecord& record, const auto&,
@@ -303,9 +303,9 @@ int apply_regrade(const GradeFlags& flags, Decided decided, const std::string& k
   return exit_code::ok;
 }
 
-int grade(const GradeFlags& flags, const std::string& language, ClassScreen& screen, const Messages& messages) {
+int grade(const GradeFlags& flags, ClassScreen& screen, const Messages& messages) {
   const Cluster cluster(flags.out, flags.kit, flags.build);
-  if (flags.element > 0) return mark_element(flags, language, cluster, screen);
+  if (flags.element > 0) return mark_element(flags, cluster, screen);
   if (!flags.submissions.empty()) refuse_if_nested(flags);
   if (const auto array = cluster.running()) {
     const Finding progress{
@@ -318,7 +318,7 @@ int grade(const GradeFlags& flags, const std::string& language, ClassScreen& scr
   const std::string kit = kit_version(flags.kit, flags.build);
   if (flags.regrade && !fs::exists(flags.out / "batch.json"))
     throw Refusal({"nothing_to_regrade", {{"folder", flags.out.string()}}});
-  Decided decided{.settings = settings_of(flags, language), .overrides = {}};
+  Decided decided{.settings = settings_of(flags), .overrides = {}};
   if (flags.apply) return apply_regrade(flags, std::move(decided), kit, screen, messages);
   if (flags.sandbox && !flags.submit) const Sandbox tried;
   // Of a class that can't be marked, nothing is written.
@@ -356,12 +356,12 @@ std::string language_of_class(const GradeFlags& flags) try {
 }  // namespace
 
 int grade_class(const GradeFlags& flags) {
-  const std::string language = language_or_default(flags.language.empty() ? language_of_class(flags) : flags.language);
-  const Messages messages(flags.kit, language);
+  if (asked_language().empty()) ask_language(language_of_class(flags));
+  const Messages messages(flags.kit, language());
   ClassScreen screen(messages);
   if (flags.nice) setpriority(PRIO_PROCESS, 0, lowest_priority);
   try {
-    return grade(flags, language, screen, messages);
+    return grade(flags, screen, messages);
   } catch (const Refusal& refusal) {
     screen.say(refusal.finding());
     return refusal.code();

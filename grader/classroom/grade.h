@@ -14,7 +14,6 @@ struct GradeFlags {
   std::filesystem::path kit, build;   // the kit's folder; the one that it is built in
   int jobs = 0;                       // answers at once; 0: as many as cores
   bool sandbox = true;                // false: --unsafe
-  std::string language;               // en or ja; empty: by course.json, or else by LANG
   std::vector<std::string> students;  // these alone; empty: all
   bool regrade = false, apply = false;
   bool anonymous = false;               // RESULTS/anonymous/ as well

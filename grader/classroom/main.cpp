@@ -50,9 +50,6 @@ GradeFlags parse_grade_flags(int argc, char** argv) {
                 "Does the grader hold on this machine? Marks answers and attacks of its own");
   line.add_flag("--all", flags.all,
                 "With --self-test: also the attacks that are stopped in the same way on every machine");
-  line.add_option("--lang", flags.language,
-                  "en or ja, on the screen; without it, by course.json, or by LC_ALL, LC_MESSAGES or LANG")
-      .check(line.one_of({"en", "ja"}));
   line.add_option("--kit", flags.kit, "The kit's folder").capture_default_str();
   line.add_option("--build", flags.build, "The folder that the kit is built in").capture_default_str();
   line.parse();

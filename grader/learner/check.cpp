@@ -89,7 +89,7 @@ int check_and_tell(const Flags& flags, const Messages& messages) {
   };
   screen.left_out(answers.program);
   screen.left_out(answers.script);
-  waiting.emplace(messages.text("checking"));
+  waiting.emplace(messages.text("checking"), messages.text("checking_long"));
   const auto right = judge_answer(question, answers, exam_of(question.task), tell);
   waiting.reset();
   std::optional<SpeedupStep> step;
@@ -143,7 +143,7 @@ int tell_whether_ready(const Flags& flags, const Messages& messages) {
 /// What it returns; or the exit code of what this machine lacks, which is then said.
 template <typename Work>
 int or_fault(const Flags& flags, Work work) {
-  const Messages messages(flags.kit, language_or_default(flags.language));
+  const Messages messages(flags.kit, language());
   try {
     return work(messages);
   } catch (const EnvironmentFault& fault) {

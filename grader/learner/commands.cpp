@@ -177,7 +177,7 @@ bool passed(const State& state, const Task& task, const std::vector<int>& blanks
 }  // namespace
 
 int status(const Flags& flags) {
-  const Messages messages(flags.kit, language_or_default(flags.language));
+  const Messages messages(flags.kit, language());
   const State state = read_state(flags, messages);
   int number = 0;
   bool first = true;
@@ -191,7 +191,7 @@ int status(const Flags& flags) {
 }
 
 int reset(const Flags& flags) {
-  const Messages messages(flags.kit, language_or_default(flags.language));
+  const Messages messages(flags.kit, language());
   const Task& task = task_named(flags.task);
   require_blank(flags, task, messages);
   const Place place(flags, task);
@@ -205,7 +205,7 @@ int reset(const Flags& flags) {
 }
 
 int solution(const Flags& flags) {
-  const Messages messages(flags.kit, language_or_default(flags.language));
+  const Messages messages(flags.kit, language());
   const Task& task = task_named(flags.task);
   require_blank(flags, task, messages);
   const Place place(flags, task);

@@ -15,7 +15,6 @@ struct Flags {
   std::string task;                       // its name; status: may be empty, for all
   std::optional<int> blank;               // reset, solution: this one alone
   bool yes = false;                       // solution: don't ask
-  std::string language;                   // en or ja; empty: by LANG
   std::filesystem::path kit, build;       // the kit's folder; the one that it is built in
   std::filesystem::path program, script;  // the learner's files
   std::filesystem::path json;             // where to write the verdicts; empty: nowhere

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learner/commands.h"
-
 #include "blanks/task.h"
 #include "flags/command_line.h"
+#include "learner/commands.h"
 
 namespace odori::grader {
 namespace {
 
 void add_command(CommandLine& line, Flags& flags, const char* command, const char* what) {
   FlagSet added = line.add_command(command, what);
-  added.add_option("--lang", flags.language, "en or ja; without it, by LC_ALL, LC_MESSAGES or LANG")
-      .check(line.one_of({"en", "ja"}));
   added.add_option("--kit", flags.kit, "The kit's folder").capture_default_str();
   added.add_option("--build", flags.build, "The folder that the kit is built in").capture_default_str();
   added.add_option("task", flags.task, "Which task").check(line.one_of(names_of_tasks()));

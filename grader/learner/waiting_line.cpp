@@ -12,15 +12,17 @@
 
 namespace odori::grader {
 
+constexpr int seconds_until_later = 20;
+
 bool can_erase_lines() {
   const char* name = std::getenv("TERM");
   const std::string_view terminal = name ? name : "";
   return isatty(STDOUT_FILENO) && !terminal.empty() && terminal != "dumb" && terminal != "unknown";
 }
 
-WaitingLine::WaitingLine(std::string text) : text_(std::move(text)), shown_(can_erase_lines()) {
-  if (!shown_) return;
-  fmt::print("{}", text_);
+WaitingLine::WaitingLine(std::string text, std::string later)
+    : text_(std::move(text)), later_(std::move(later)), shown_(can_erase_lines()) {
+  if (shown_) fmt::print("{}", text_);
   std::fflush(stdout);
   thread_ = std::thread([this] { show(); });
 }
@@ -37,7 +39,11 @@ WaitingLine::~WaitingLine() {
 void WaitingLine::show() {
   std::unique_lock lock(mutex_);
   for (int seconds = 1; !ends_.wait_for(lock, std::chrono::seconds(1), [this] { return ended_; }); ++seconds) {
-    fmt::print("\r{} {} s", text_, seconds);
+    if (seconds == seconds_until_later) {
+      erase();
+      fmt::print("{}\n", later_);
+    }
+    if (shown_) fmt::print("\r{} {} s", text_, seconds);
     std::fflush(stdout);
   }
   erase();

@@ -12,11 +12,11 @@ namespace odori::grader {
 /// Whether standard output is a terminal that can erase a line, by TERM.
 bool can_erase_lines();
 
-/// Shows a text and, after the first, the seconds since its construction, and erases them at the end. Where
-/// lines cannot be erased it shows nothing.
+/// Shows a text and, after the first, the seconds since its construction, and erases them at the end. After 20 s it
+/// prints `later` above, once: what may be awaited. Where lines cannot be erased it shows nothing else.
 class WaitingLine {
  public:
-  explicit WaitingLine(std::string text);
+  WaitingLine(std::string text, std::string later);
   ~WaitingLine();
 
   /// Runs `print` with the line erased.
@@ -31,7 +31,7 @@ class WaitingLine {
   void show();
   void erase() const;
 
-  std::string text_;
+  std::string text_, later_;
   bool shown_;
   std::mutex mutex_;
   std::condition_variable ends_;

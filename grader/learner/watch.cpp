@@ -78,7 +78,7 @@ class Watcher {
   explicit Watcher(const Flags& flags)
       : flags_(flags),
         task_(task_named(flags.task)),
-        messages_(flags.kit, language_or_default(flags.language)),
+        messages_(flags.kit, language()),
         files_(flags.script.empty() ? std::vector{flags.program} : std::vector{flags.program, flags.script}) {}
 
   int run() {
@@ -138,9 +138,8 @@ class Watcher {
     terminal_.clear();
     if (why) fmt::print("{}\n", messages_.text(why));
     std::fflush(stdout);
-    std::vector<std::string> arguments{"/proc/self/exe",     "check", flags_.task, "--lang",
-                                       messages_.language(), "--kit", flags_.kit,  "--build",
-                                       flags_.build.string()};
+    std::vector<std::string> arguments{"/proc/self/exe", "check",   flags_.task,          "--kit",
+                                       flags_.kit,       "--build", flags_.build.string()};
     if (!speedup) arguments.push_back("--no-speedup");
     const auto gives_up = [this] {
       if (const auto pressed = next(0ms)) take(*pressed);
@@ -160,8 +159,7 @@ class Watcher {
   void show_hint() {
     show_verdicts();
     if (const auto blank = first_not_right(flags_))
-      run_process({.arguments = {flags_.kit / "grader" / "learner" / "hint.sh", flags_.task, std::to_string(*blank),
-                                 "--lang", messages_.language()},
+      run_process({.arguments = {flags_.kit / "grader" / "learner" / "hint.sh", flags_.task, std::to_string(*blank)},
                    .shown = true});
     else
       fmt::print("{}\n", messages_.text("watch_all_right"));

@@ -103,7 +103,7 @@ std::map<std::string, std::string> read_sections(const fs::path& path) {
 }
 
 Messages::Messages(const fs::path& kit, std::string language)
-    : language_(std::move(language)), keeps_language_(language_ != language_or_default("")) {
+    : language_(std::move(language)), keeps_language_(language_ != language_of_environment()) {
   for (const bool japanese : {false, true}) {
     if (japanese && language_ != "ja") continue;
     take_folder(kit / "grader" / "messages", japanese);

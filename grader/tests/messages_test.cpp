@@ -150,14 +150,17 @@ TEST(Messages, KeepTheLanguageInCommandsWhereTheEnvironmentHasAnother) {
 
 TEST(Messages, AreInTheLanguageOfTheEnvironment) {
   for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) unsetenv(name);
-  EXPECT_EQ(language_or_default(""), "en");
+  EXPECT_EQ(language(), "en");
   setenv("LANG", "ja_JP.UTF-8", 1);
-  EXPECT_EQ(language_or_default(""), "ja");
+  EXPECT_EQ(language(), "ja");
   setenv("LC_MESSAGES", "de_DE.UTF-8", 1);
-  EXPECT_EQ(language_or_default(""), "en");
+  EXPECT_EQ(language(), "en");
   setenv("LC_ALL", "", 1);
-  EXPECT_EQ(language_or_default(""), "en");
-  EXPECT_EQ(language_or_default("ja"), "ja");
+  EXPECT_EQ(language(), "en");
+  ask_language("ja");
+  EXPECT_EQ(language(), "ja") << "--lang counts before the environment";
+  EXPECT_EQ(language_of_environment(), "en");
+  ask_language("");
 }
 
 using Lines = std::vector<std::string>;

@@ -25,17 +25,23 @@ struct Loaded {
 
 Loaded load() {
   if (!built_for_gpus())
-    return {.why_not =
-                "this build has the CPU backend alone; build it where the CUDA toolkit, cuDNN and NCCL are found."};
-  if (!has_gpu_driver() && !plugin_asked_for()) return {.why_not = "no NVIDIA driver was found on this machine."};
+    return {.why_not = in_language(
+                Text{"this build has the CPU backend alone; build it where the CUDA toolkit, cuDNN and NCCL are found.",
+                     "このビルドには CPU バックエンドしかありません。CUDA toolkit、cuDNN、NCCL "
+                     "のある環境でビルドしてください。"})};
+  if (!has_gpu_driver() && !plugin_asked_for())
+    return {.why_not = in_language(
+                Text{"no NVIDIA driver was found on this machine.", "このマシンに NVIDIA ドライバが見つかりません。"})};
   // Never closed: objects made there may live as long as the program.
   void* const file = dlopen(gpu_plugin_file().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (const void* plugin = file ? dlsym(file, "odori_gpu_plugin") : nullptr)
     return {.plugin = static_cast<const GpuPlugin*>(plugin)};
-  return {.why_not =
-              fmt::format("the CUDA backend can't be loaded: {}. Load the modules that the kit was built with, or "
-                          "build it anew with ./odori setup.",
-                          dlerror())};
+  return {.why_not = in_language(
+              {"the CUDA backend can't be loaded: {}. Load the modules that the kit was built with, or "
+               "build it again with ./odori setup.",
+               "CUDA バックエンドを読み込めません: {}。キットのビルドに使ったモジュールをロードするか、./odori setup "
+               "でビルドし直してください。"},
+              dlerror())};
 }
 
 const Loaded& loaded() {
@@ -69,7 +75,7 @@ int gpu_count() { return gpu_plugin() ? gpu_plugin()->gpu_count() : 0; }
 std::string why_no_gpu() { return gpu_plugin() ? gpu_plugin()->why_no_gpu() : loaded().why_not; }
 
 std::unique_ptr<Device> make_gpu(int id, const DevicePoolOptions& options) {
-  require(gpu_plugin() != nullptr, "There is no GPU {}: {}", id, why_no_gpu());
+  require(gpu_plugin() != nullptr, {"There is no GPU {}: {}", "GPU {} はありません: {}"}, id, why_no_gpu());
   return gpu_plugin()->make_gpu(id, options);
 }
 

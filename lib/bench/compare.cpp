@@ -99,7 +99,7 @@ std::vector<Way> all_ways() {
     try {
       way.comm = create_communicator(name);
     } catch (const CannotBeUsed& error) {
-      way.exchange.refused = error.what(), way.exchange.refused_ja = error.japanese();
+      way.exchange.refused = error.why().english, way.exchange.refused_ja = error.why().japanese;
     }
     ways.push_back(std::move(way));
   }
@@ -159,8 +159,10 @@ class Rank {
 
  private:
   void say_what_comes() const {
-    fmt::print("Measuring {} communicators between {} rank{}, {} round{} ...\n", ways_.size(), all_->size(),
-               all_->size() == 1 ? "" : "s", flags_.rounds, flags_.rounds == 1 ? "" : "s");
+    fmt::print("{}\n", in_language({"Measuring {} communicators between {} rank{}, {} round{} ...",
+                                    "{0} 種類のコミュニケータを {1} ランクの間で {3} 回ずつ測っています…"},
+                                   ways_.size(), all_->size(), all_->size() == 1 ? "" : "s", flags_.rounds,
+                                   flags_.rounds == 1 ? "" : "s"));
     std::fflush(stdout);
   }
   void mean(Communicator& comm) {
@@ -278,7 +280,10 @@ void report(const ExchangeCosts& costs, const Flags& flags) {
   for (const std::string& path : {flags.out + "/result.json", flags.json})
     if (!path.empty()) write_file(path, text_of(costs));
   write_file(flags.out + "/report.html", to_page(costs, read_chart_js()));
-  fmt::print("{}Written: {}/result.json and, as a page, {}/report.html\n", to_text(costs), flags.out, flags.out);
+  fmt::print("{}{}\n", to_text(costs),
+             in_language({"Written: {0}/result.json and, as a page, {0}/report.html",
+                          "結果: {0}/result.json、ページ: {0}/report.html"},
+                         flags.out));
 }
 
 }  // namespace

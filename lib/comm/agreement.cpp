@@ -111,10 +111,9 @@ void agree(MPI_Comm comm, const std::vector<int>& ranks, std::uint64_t number, c
     const auto differs = [&](const Said& one) { return one.*member != all.front().*member; };
     return static_cast<std::size_t>(std::ranges::find_if(all, differs) - all.begin());
   };
-  const std::string language = language_or_default("");
   const bool same_call = differing(&Said::call) == all.size();
   if (!same_call || differing(&Said::inner) < all.size())
-    throw Error(different_calls(all, ranks, number, same_call).in(language), exit_code::hang);
+    throw Error(different_calls(all, ranks, number, same_call), exit_code::hang);
   const std::string_view full = own.name, name = full.substr(0, full.find('('));
   const bool length = differing(&Said::length) < all.size();
   const std::size_t r = differing(length ? &Said::length : &Said::root);
@@ -133,7 +132,7 @@ void agree(MPI_Comm comm, const std::vector<int>& ranks, std::uint64_t number, c
                 fmt::format("{}: ルートとして、ランク {} は {} を、ランク {} は {} を指定しました。すべてのランクで同じ"
                             "ルートを指定してください{}。",
                             name, ranks[0], first.root, ranks[r], other.root, first.site.data())};
-  throw Error(text.in(language));
+  throw Error(text);
 }
 
 void agree(const CollectiveCall& own) {

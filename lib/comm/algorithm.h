@@ -57,12 +57,11 @@ class Algorithm {
 /// The algorithm cannot run with these ranks, nodes or devices. Reports show the reason in both languages.
 class CannotBeUsed : public UsageError {
  public:
-  CannotBeUsed(const std::string& sentence, std::string japanese)
-      : UsageError(sentence), japanese_(std::move(japanese)) {}
-  const std::string& japanese() const noexcept { return japanese_; }
+  explicit CannotBeUsed(Text why) : UsageError(why), why_(std::move(why)) {}
+  const Text& why() const noexcept { return why_; }
 
  private:
-  std::string japanese_;
+  Text why_;
 };
 
 template <typename Made>

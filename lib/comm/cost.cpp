@@ -74,9 +74,12 @@ std::optional<double> all_reduce(const std::string& communicator, const Cluster&
 Compute compute_from(const Measured& one, const Measured& other) {
   const double per_image = (other.seconds - one.seconds) / (other.batch - one.batch);
   if (!(per_image > 0) || !std::isfinite(per_image))
-    throw UsageError(fmt::format(
-        "An iteration of {} images took {} s, and one of {} images {} s. Prediction needs two different batches, "
-        "and the larger one has to take longer. Measure again, with batches that differ more.",
+    throw UsageError(in_language(
+        {"An iteration of {} images took {} s, and one of {} images {} s. Prediction needs two different batches, "
+         "and the larger one has to take longer. Measure again, with batches that differ more.",
+         "{} 枚の反復に {} 秒、{} 枚の反復に {} 秒かかりました。予測には、大きい方が長くかかる 2 "
+         "つの異なるバッチが必要です。差の"
+         "もっと大きいバッチで測り直してください。"},
         one.batch, one.seconds, other.batch, other.seconds));
   return {one.seconds - per_image * one.batch, per_image};
 }

@@ -56,9 +56,12 @@ Link link_from(const std::string& value) {
   const std::string_view usual = "50us", given = std::string_view(text).substr(std::min(comma + 1, text.size()));
   const double latency = quantity(comma == text.size() ? usual : given, latencies);
   if (!(bandwidth > 0) || !(latency >= 0) || latency > 10)
-    throw UsageError(fmt::format(
-        "A link can't be \"{}\" (ODORI_LINK, --link, --network). Give a bandwidth in kbit, mbit or gbit, and "
-        "a latency in us or ms, at most 10 seconds, as in 1gbit,50us.",
+    throw UsageError(in_language(
+        {"A link can't be \"{}\" (ODORI_LINK, --link, --network). Give a bandwidth in kbit, mbit or gbit, and "
+         "a latency in us or ms, at most 10 seconds, as in 1gbit,50us.",
+         "「{}」という回線は使えません（ODORI_LINK、--link、--network）。1gbit,50us "
+         "のように、帯域幅（kbit、mbit、gbit）と"
+         "遅延（us、ms、10 秒まで）を指定してください。"},
         value));
   return {latency, bandwidth / 8};
 }

@@ -71,13 +71,15 @@ class Sending {
   std::vector<MPI_Request> requests_;
 };
 
-std::string numbers_in_words(std::size_t numbers) {
-  return fmt::format("{} number{}", numbers, numbers == 1 ? "" : "s");
+std::string in_words(std::size_t elements) {
+  return in_language({"{} element{}", "{} 要素"}, elements, elements == 1 ? "" : "s");
 }
 
 void check_length(const char* call, std::size_t sent, int from, std::size_t expected, int rank) {
-  refusal::require(refusal::other_length, sent == expected, "{}: rank {} sent {}, and rank {} expected {}.", call, from,
-                   numbers_in_words(sent), rank, expected);
+  refusal::require(refusal::other_length, sent == expected,
+                   {"{}: rank {} sent {}, and rank {} expected {}.",
+                    "{}: ランク {} が送ったのは {}ですが、ランク {} は {}を待っていました。"},
+                   call, from, in_words(sent), rank, in_words(expected));
 }
 
 /// `from` may be MPI_ANY_SOURCE; it becomes the sender's rank. Over a link, the result is when it arrives.
@@ -114,14 +116,19 @@ std::int64_t length_in_bytes(std::span<const float> values) { return static_cast
 }  // namespace
 
 void MpiCommunicator::check_peer(const char* call, const char* verb, int peer) const {
-  require(0 <= peer && peer < size(), "{}: rank {} was to {} rank {}, but the ranks of this job are 0 to {}.", call,
-          rank(), verb, peer, size() - 1);
+  require(0 <= peer && peer < size(),
+          {"{0}: rank {1} was to {2} rank {3}, but the ranks of this job are 0 to {4}.",
+           "{0}: ランク {1} の相手としてランク {3} が指定されましたが、このジョブのランクは 0 から {4} です。"},
+          call, rank(), verb, peer, size() - 1);
 }
 
 void MpiCommunicator::send(std::span<const float> values, int to, CallSite site) {
   const Message message("send", site, to, values.size(), -1, 0);
   check_peer("send", "send to", to);
-  require(to != rank(), "send: rank {} can't send to itself: it would wait for ever.", rank());
+  require(to != rank(),
+          {"send: rank {} can't send to itself: it would wait for ever.",
+           "send: ランク {} は自分自身には送れません。いつまでも待つことになります。"},
+          rank());
   const Passage passage(Sending(values, rank(), to, interconnect_->link()).wait());
   interconnect_->count(rank(), to, 1, length_in_bytes(values));
 }
@@ -129,14 +136,18 @@ void MpiCommunicator::send(std::span<const float> values, int to, CallSite site)
 void MpiCommunicator::receive(std::span<float> values, int from, CallSite site) {
   const Message message("receive", site, -1, 0, from, values.size());
   check_peer("receive", "receive from", from);
-  require(from != rank(), "receive: rank {} can't receive from itself: it would wait for ever.", rank());
+  require(from != rank(),
+          {"receive: rank {} can't receive from itself: it would wait for ever.",
+           "receive: ランク {} は自分自身からは受け取れません。いつまでも待つことになります。"},
+          rank());
   const Passage passage(take("receive", values, from, *interconnect_));
   interconnect_->count(from, rank(), 1, length_in_bytes(values));
 }
 
 int MpiCommunicator::receive_any(std::span<float> values, CallSite site) {
   const Message message("receive_any", site, -1, 0, rank_table::several, values.size());
-  require(size() > 1, "receive_any: this job has one rank, so that no other one can send.");
+  require(size() > 1, {"receive_any: this job has one rank, so that no other one can send.",
+                       "receive_any: このジョブは 1 ランクなので、送るランクがほかにありません。"});
   int from = MPI_ANY_SOURCE;
   const Passage passage(take("receive_any", values, from, *interconnect_));
   interconnect_->count(from, rank(), 1, length_in_bytes(values));
@@ -149,11 +160,15 @@ void MpiCommunicator::exchange(std::span<const float> sent, int to, std::span<fl
   check_peer("exchange", "send to", to);
   check_peer("exchange", "receive from", from);
   require(!overlap(sent, received),
-          "exchange: what rank {} sends and what it receives lie in the same memory. Receive into memory of its own.",
+          {"exchange: what rank {} sends and what it receives lie in the same memory. Receive into memory of its own.",
+           "exchange: ランク {} の送信データと受信先が同じメモリにあります。受信先には別のメモリを使ってください。"},
           rank());
   require((to == rank()) == (from == rank()),
-          "exchange: rank {0} was to send to rank {1} and to receive from rank {2}. A rank that exchanges with itself "
-          "does both with itself.",
+          {"exchange: rank {0} was to send to rank {1} and to receive from rank {2}. A rank that exchanges with itself "
+           "does both with itself.",
+           "exchange: ランク {0} の送信先はランク {1}、受信元はランク {2} "
+           "です。自分自身と交換するときは、送信も受信も自分自身に"
+           "してください。"},
           rank(), to, from);
   if (to == rank()) {
     check_length("exchange", sent.size(), from, received.size(), rank());

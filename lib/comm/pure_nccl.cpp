@@ -30,9 +30,11 @@ void require_nccl() {
   if (gpu_plugin()) return;
   std::vector<std::string> others = communicator_names();
   std::erase(others, "pure_nccl");
-  throw CannotBeUsed(fmt::format("The communicator pure_nccl needs GPUs and NCCL, but {} Or use one of the others: {}.",
-                                 why_no_gpu(), fmt::join(others, ", ")),
-                     "pure_nccl には GPU と NCCL が必要ですが、ここでは使えません。");
+  throw CannotBeUsed(
+      {fmt::format("The communicator pure_nccl needs GPUs and NCCL, which can't be used here. Use one of "
+                   "the others: {}. ./odori doctor says what is missing.",
+                   fmt::join(others, ", ")),
+       "pure_nccl には GPU と NCCL が必要ですが、ここでは使えません。足りないものは ./odori doctor で分かります。"});
 }
 
 /// NCCL refuses two ranks on one GPU of one host. To it, hosts are what NCCL_HOSTID says, which it reads once, before
@@ -49,9 +51,9 @@ class PureNcclCommunicator : public MpiCommunicator {
   PureNcclCommunicator() {
     if (!link().empty())
       throw CannotBeUsed(
-          "The communicator pure_nccl can't send over a simulated link (ODORI_LINK): NCCL takes ways of its own. Use "
-          "another one, such as hierarchical, or unset ODORI_LINK.",
-          "pure_nccl はシミュレートした回線（ODORI_LINK）では使えません。NCCL が自分で通信するためです。");
+          {"The communicator pure_nccl can't send over a simulated link (ODORI_LINK): NCCL takes ways of its own. Use "
+           "another one, such as hierarchical, or unset ODORI_LINK.",
+           "pure_nccl はシミュレートした回線（ODORI_LINK）では使えません。NCCL が自分で通信するためです。"});
   }
   std::string name() const override { return "pure_nccl"; }
 

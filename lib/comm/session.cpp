@@ -44,7 +44,9 @@ bool avoid_refused_reads() {
 
 constexpr int exit_code_of_environment = 20;  // as of ./odori doctor
 
-const Watchdog::Words words{"MPI's exchange between the ranks", "All ranks have to make the same calls."};
+const Watchdog::Words words{
+    {"MPI's exchange between the ranks", "MPI によるランク間の通信"},
+    {"All ranks have to make the same calls.", "すべてのランクが同じ呼び出しを行う必要があります。"}};
 std::unique_ptr<Watchdog> watch;  // of the process's one session; none without a limit
 
 std::unique_ptr<Watchdog> make_watch() {
@@ -88,7 +90,7 @@ void refuse_alone() {
                     "スクリプトで実行してください。srun を使うには、PMIx に対応した Open MPI が必要です（srun "
                     "--mpi=pmix）。",
                     started, name)};
-    throw Error(in_language(alone), exit_code_of_environment);
+    throw Error(alone, exit_code_of_environment);
   }
 }
 

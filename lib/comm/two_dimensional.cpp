@@ -27,11 +27,11 @@ class TwoDimensionalCommunicator : public NodeCommunicator {
     const std::vector<int> ranks = ranks_of_nodes();
     if (std::count(ranks.begin(), ranks.end(), ranks[0]) != std::ssize(ranks))
       throw CannotBeUsed(
-          fmt::format("The communicator two_dimensional needs the same number of ranks on each node, but the nodes "
-                      "have {}. Start as many on each, or use hierarchical.",
-                      fmt::join(ranks, ", ")),
-          fmt::format("two_dimensional には各ノードに同じ数のランクが必要ですが、ノードごとのランク数は {} です。",
-                      fmt::join(ranks, "、")));
+          {fmt::format("The communicator two_dimensional needs the same number of ranks on each node, but the nodes "
+                       "have {}. Start as many on each, or use hierarchical.",
+                       fmt::join(ranks, ", ")),
+           fmt::format("two_dimensional には各ノードに同じ数のランクが必要ですが、ノードごとのランク数は {} です。",
+                       fmt::join(ranks, "、"))});
     inter_ = inter();
   }
   std::string name() const override { return "two_dimensional"; }

@@ -73,17 +73,23 @@ const Format& format_of(const fs::path& folder) {
       for (const char* file : *files)
         if (fs::exists(folder / file)) return *format;
   for (const NamedSet& set : named_sets)
-    require(!fs::exists(folder / set.folder), "{} holds no data set itself, but the folder {}: give that.",
+    require(!fs::exists(folder / set.folder),
+            {"{} holds no data set itself, but the folder {}: give that.",
+             "{} 自体はデータセットではありません。その中のフォルダ {} を指定してください。"},
             folder.string(), (folder / set.folder).string());
   for (const char* inner : {"", "cifar-10-batches-py", "cifar-100-python"})
     for (const char* other : {"data_batch_1", "train"})
       require(!fs::exists(folder / inner / other),
-              "{} holds images in another form than CIFAR's binary one. Convert them with\n  ./odori data convert {}",
+              {"{} holds images in another form than CIFAR's binary one. Convert them with\n  ./odori data convert {}",
+               "{} の画像は CIFAR のバイナリ形式ではありません。次のコマンドで変換してください。\n  ./odori data "
+               "convert {}"},
               folder.string(), folder.string());
-  fail(
-      "{} holds no data set: neither data_batch_1.bin ... data_batch_5.bin and test_batch.bin (CIFAR-10's binary "
-      "format) nor train.bin and test.bin (CIFAR-100's).",
-      folder.string());
+  fail({"{} holds no data set: neither data_batch_1.bin ... data_batch_5.bin and test_batch.bin (CIFAR-10's binary "
+        "format) nor train.bin and test.bin (CIFAR-100's).",
+        "{} にデータセットがありません。CIFAR-10 のバイナリ形式（data_batch_1.bin～data_batch_5.bin と "
+        "test_batch.bin）か、"
+        "CIFAR-100 の形式（train.bin と test.bin）のファイルが必要です。"},
+       folder.string());
 }
 
 /// The images of some files, one behind the other.
@@ -92,13 +98,19 @@ class CifarDataset : public Dataset {
   CifarDataset(const fs::path& folder, const Format& format, const std::vector<const char*>& names) : format_(format) {
     for (const char* name : names) {
       const std::string path = (folder / name).string();
-      require(fs::exists(path), "{} is missing: the {} format needs it.", path, format.name);
+      require(fs::exists(path),
+              {"{} is missing: the {} format needs it.", "{} がありません。{} の形式に必要なファイルです。"}, path,
+              format.name);
       const MappedFile& file = files_.emplace_back(path);
       const std::size_t n = file.size() / format.record_bytes(), rest = file.size() % format.record_bytes();
-      require(rest == 0,
-              "{} has {} bytes, which is not a whole number of {} records of {} bytes ({} records and {} bytes): it is "
-              "damaged, or of another format.",
-              path, file.size(), format.name, format.record_bytes(), n, rest);
+      require(
+          rest == 0,
+          {"{} has {} bytes, which is not a whole number of {} records of {} bytes ({} records and {} bytes): it is "
+           "damaged, or of another format.",
+           "{} は {} バイトで、{} の 1 件 {} バイトの整数倍ではありません（{} 件と {} "
+           "バイト）。壊れているか、別の形式の"
+           "ファイルです。"},
+          path, file.size(), format.name, format.record_bytes(), n, rest);
       check_labels(path, file);
       for (std::size_t i = 0; i < n; ++i) records_.push_back(file.data() + i * format.record_bytes());
     }
@@ -119,7 +131,10 @@ class CifarDataset : public Dataset {
   void set_transform(const Transform& transform) { transform_ = transform; }
   void keep_first(double fraction) {
     const auto n = static_cast<std::size_t>(std::llround(fraction * static_cast<double>(size())));
-    require(n > 0, "A fraction of {} leaves nothing of {} images. Give a larger --fraction.", fraction, size());
+    require(n > 0,
+            {"A fraction of {} leaves nothing of {} images. Give a larger --fraction.",
+             "割合 {} では、{} 枚の画像が 1 枚も残りません。--fraction を大きくしてください。"},
+            fraction, size());
     records_.resize(n);
   }
 
@@ -128,8 +143,10 @@ class CifarDataset : public Dataset {
     const std::size_t stride = format_.record_bytes();
     for (std::size_t at = 0; at < file.size(); at += stride) {
       const int label = file.data()[at + format_.label_bytes - 1];
-      require(label < format_.n_classes, "{}, record {} (from 0): the label is {}, but {} has classes 0 to {}.", path,
-              at / stride, label, format_.name, format_.n_classes - 1);
+      require(label < format_.n_classes,
+              {"{}, record {} (from 0): the label is {}, but {} has classes 0 to {}.",
+               "{}、{} 件目（0 から数えて）: ラベルが {} ですが、{} のクラスは 0 から {} までです。"},
+              path, at / stride, label, format_.name, format_.n_classes - 1);
     }
   }
 
@@ -154,13 +171,20 @@ TrainTest load_cifar(const std::string& name, const CifarOptions& options, const
   const NamedSet* named = find_named(resolve_dataset(name, root));
   const fs::path folder = named ? folder_of(*named, root) : fs::path(name);
   if (named) {
-    require(fs::is_directory(folder), "The data set {} is not there: no folder {}. Make it with\n  {}", named->name,
-            folder.string(), named->command);
-  } else {
-    require(folder.extension() != ".npz", "{} has to be converted first. Do that with\n  ./odori data convert {}", name,
-            name);
     require(fs::is_directory(folder),
-            "There is no data set \"{}\": it is neither a folder nor one of cifar10, cifar100, synthetic, auto.", name);
+            {"The data set {} is not there: no folder {}. Make it with\n  {}",
+             "データセット {} がありません（フォルダ {} がない）。次のコマンドで用意してください。\n  {}"},
+            named->name, folder.string(), named->command);
+  } else {
+    require(folder.extension() != ".npz",
+            {"{} has to be converted first. Do that with\n  ./odori data convert {}",
+             "{} は先に変換する必要があります。次のコマンドで変換してください。\n  ./odori data convert {}"},
+            name, name);
+    require(
+        fs::is_directory(folder),
+        {"There is no data set \"{}\": it is neither a folder nor one of cifar10, cifar100, synthetic, auto.",
+         "データセット「{}」はありません。フォルダか、cifar10、cifar100、synthetic、auto のどれかを指定してください。"},
+        name);
   }
 
   const Format& format = format_of(folder);
@@ -168,7 +192,10 @@ TrainTest load_cifar(const std::string& name, const CifarOptions& options, const
   const auto test = std::make_shared<CifarDataset>(folder, format, format.test_files);
   if (named && named->n_train > 0)
     require(train->size() == named->n_train && test->size() == named->n_test,
-            "{} has {} + {} examples (training + test), but {} was published with {} + {}. Fetch it again with\n  {}",
+            {"{} has {} + {} examples (training + test), but {} was published with {} + {}. Fetch it again with\n  {}",
+             "{} には {} + {} 件（学習 + テスト）ありますが、公開されている {} は {} + {} "
+             "件です。次のコマンドで取得し直して"
+             "ください。\n  {}"},
             folder.string(), train->size(), test->size(), format.name, named->n_train, named->n_test, named->command);
 
   Transform transform{.image_size = options.image_size, .mean = format.mean, .deviation = format.deviation};

@@ -23,8 +23,11 @@ SerialIterator::SerialIterator(DatasetPtr dataset, int batch_size, const Iterato
   const bool fits = !options_.repeat || static_cast<std::size_t>(batch_size_) <= dataset_->size();
   if (!fits) observe::on_refused_batch(batch_size_);
   require(fits,
-          "A batch of {} images is larger than the data of its device, {} images. Use a smaller --batchsize, fewer "
-          "devices or ranks, or more data.",
+          {"A batch of {} images is larger than the data of its device, {} images. Use a smaller --batchsize, fewer "
+           "devices or ranks, or more data.",
+           "{} 枚のバッチは、そのデバイスのデータ {} 枚より大きくなっています。--batchsize "
+           "を小さくするか、デバイスやランクを"
+           "減らすか、データを増やしてください。"},
           batch_size_, dataset_->size());
   reset();
 }

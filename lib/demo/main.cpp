@@ -79,7 +79,10 @@ std::string driver() {
 
 void run_or_fail(const std::vector<std::string>& command, const std::string& line) {
   const int code = run_in_foreground(command);
-  require(code == 0, "This command ended with exit code {}; its last words are above.\n  {}", code, line);
+  require(code == 0,
+          {"This command ended with exit code {}; its last words are above.\n  {}",
+           "次のコマンドが終了コード {} で終わりました。原因は上に表示されています。\n  {}"},
+          code, line);
 }
 
 /// The training set's size. Makes the synthetic set if that is meant and isn't there.
@@ -89,7 +92,8 @@ std::size_t prepare_dataset(const std::string& name) {
   } catch (const Error&) {
     if (name != "synthetic") throw;
   }
-  print_now("There is no data set yet: making the synthetic one.\n");
+  print_now(in_language(Text{"There is no data set yet: making the synthetic one.\n",
+                             "データセットがまだないため、合成データセットを作ります。\n"}));
   run_or_fail({driver(), "data", "synthetic"}, driver() + " data synthetic");
   return load_cifar(name).train->size();
 }
@@ -98,7 +102,7 @@ std::size_t prepare_dataset(const std::string& name) {
 void read_result(const Training& training, Run& run) {
   const std::string path = training.out + "/result.json";
   const std::string text = read_file(path);
-  require(!text.empty(), "{} was not written.", path);
+  require(!text.empty(), {"{} was not written.", "{} が書かれませんでした。"}, path);
   const nlohmann::json result = parse_json(text);
   run.images_per_second = result.at("images_per_second");
   run.accuracy.clear();
@@ -107,7 +111,8 @@ void read_result(const Training& training, Run& run) {
 
 /// "5 s", "2 minutes"
 std::string duration(double seconds) {
-  return seconds < 90 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.0f} minutes", seconds / 60);
+  return seconds < 90 ? in_language({"{:.0f} s", "{:.0f} 秒"}, seconds)
+                      : in_language({"{:.0f} minutes", "{:.0f} 分"}, seconds / 60);
 }
 
 /// Trains on a few images for two epochs: the first also pays for what is set up once. Prints what it finds.
@@ -115,7 +120,8 @@ Speed warm_up(const Setting& setting, std::size_t all_images) {
   const double fraction = std::min(1.0, static_cast<double>(warm_up_images) / static_cast<double>(all_images));
   Training training = plan(setting).front();
   training.command.insert(training.command.end(), {"--fraction", fmt::format("{}", fraction), "--epoch", "2"});
-  print_now("\nA short warm-up, to choose how many images the runs train on:\n");
+  print_now(in_language(Text{"\nA short warm-up, to choose how many images the runs train on:\n",
+                             "\n短い準備運転（学習に使う画像の数を決めるため）:\n"}));
   const double began = cpu_use().wall;
   run_or_fail(training.command, fmt::format("{}", fmt::join(training.command, " ")));
   const double wall = cpu_use().wall - began;
@@ -137,11 +143,12 @@ class Timings {
     std::vector<std::pair<std::size_t, double>> rates;
     for (std::size_t i = 0; i < places.size(); ++i) {
       Run& run = comparison_.runs[places[i]];
-      print_now(fmt::format("\n[{}/{}] {}{}{}{}{}\n", i + 1, places.size(), run.name,
+      const Text once_more{", once more", "、もう一度"};
+      print_now(fmt::format("\n[{}/{}] {}{}{}{}{}\n", i + 1, places.size(), run.shown(),
                             run.communicator.empty() ? "" : ", ", run.communicator,
-                            run.accuracy.empty() ? "" : ", once more", left(std::span(places).subspan(i))));
+                            run.accuracy.empty() ? "" : in_language(once_more), left(std::span(places).subspan(i))));
       if (!run.not_timed.empty()) {
-        print_now(fmt::format("Not timed: {}.\n", run.not_timed));
+        print_now(in_language({"Not timed: {}.\n", "計測なし: {}。\n"}, run.why_not_timed()));
         continue;
       }
       time(trainings_[places[i]], run);
@@ -154,7 +161,8 @@ class Timings {
   std::string left(std::span<const std::size_t> places) const {
     if (speed_.images_per_second == 0) return "";
     const double n_images = static_cast<double>(comparison_.n_images) * comparison_.epoch;
-    return fmt::format(" (about {} left)", duration(seconds_of(comparison_.runs, places, n_images, speed_)));
+    return in_language({" (about {} left)", "（残り約 {}）"},
+                       duration(seconds_of(comparison_.runs, places, n_images, speed_)));
   }
 
   /// The accuracy is the same each time.
@@ -174,10 +182,12 @@ class Timings {
     const int n_cores = cores_of_machine();
     if (!on_cores_ || !are_too_many(others, n_cores, run.devices)) return;
     ++comparison_.n_disturbed;
-    print_now(fmt::format(
-        "Other programs used {:.1f} of this machine's {} cores during this run, which needs {}: its time is "
-        "too long.\n",
-        others, n_cores, run.devices));
+    print_now(in_language({"Other programs used {:.1f} of this machine's {} cores during this run, which needs {}: its "
+                           "time is too long.\n",
+                           "この学習の間、ほかのプログラムが {:.1f} コアを使っていました（このマシンは {} "
+                           "コア、学習に必要なのは {}）。この時間は長すぎ"
+                           "ます。\n"},
+                          others, n_cores, run.devices));
   }
 
   const std::vector<Training>& trainings_;
@@ -189,8 +199,8 @@ class Timings {
 void write_results(const Comparison& comparison, const fs::path& out) {
   write_file(out / "result.json", json_text(nlohmann::json(comparison), 2) + "\n");
   write_file(out / "report.html", to_page(comparison, read_chart_js()));
-  print_now(fmt::format("\n{}\nWritten: {} and, as a page with charts, {}\n", to_text(comparison),
-                        (out / "result.json").string(), (out / "report.html").string()));
+  print_now(in_language({"\n{}\nWritten: {} and, as a page with charts, {}\n", "\n{}\n結果: {}、グラフのページ: {}\n"},
+                        to_text(comparison), (out / "result.json").string(), (out / "report.html").string()));
 }
 
 }  // namespace
@@ -202,7 +212,9 @@ int main(int argc, char** argv) try {
   setenv("ODORI_BUILD", ODORI_BUILD_FOLDER, 1);
 
   const bool gpus = flags.device != "cpu" && gpu_count() > 0;
-  require(gpus || flags.device != "cuda", "--device cuda, but there is no GPU here that this build can use.");
+  require(gpus || flags.device != "cuda",
+          Text{"--device cuda, but there is no GPU here that this build can use.",
+               "--device cuda が指定されましたが、このビルドで使える GPU がありません。"});
   const std::string dataset = resolve_dataset(flags.dataset, "");
   const std::size_t all_images = prepare_dataset(dataset);
   Comparison comparison{.machine = this_machine(),
@@ -212,7 +224,7 @@ int main(int argc, char** argv) try {
                         .epoch = flags.epoch,
                         .batchsize = batchsize,
                         .runs = {}};
-  print_now(fmt::format("Odori's demo: {}\n", describe(comparison.machine)));
+  print_now(in_language({"Odori's demo: {}\n", "Odori のデモ: {}\n"}, describe(comparison.machine)));
   Setting setting{.driver = driver(),
                   .out = flags.out,
                   .flags = {"--device", gpus ? "cuda" : "cpu", "--model", comparison.model, "--dataset", dataset,
@@ -227,8 +239,9 @@ int main(int argc, char** argv) try {
                static_cast<double>(all_images);
   }
   comparison.n_images = static_cast<std::size_t>(std::llround(fraction * static_cast<double>(all_images)));
-  print_now(fmt::format("Each run trains on {} images for {} epoch{}.\n", comparison.n_images, flags.epoch,
-                        flags.epoch == 1 ? "" : "s"));
+  print_now(in_language(
+      {"Each run trains on {} images for {} epoch{}.\n", "それぞれ {} 枚の画像で {} エポック学習します。\n"},
+      comparison.n_images, flags.epoch, flags.epoch == 1 ? "" : "s"));
   setting.flags.insert(setting.flags.end(),
                        {"--fraction", fmt::format("{}", fraction), "--epoch", std::to_string(flags.epoch)});
   const std::vector<Training> trainings = plan(setting);

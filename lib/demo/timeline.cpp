@@ -18,12 +18,12 @@ using namespace odori;
 namespace {
 
 struct Flags {
-  std::string folder, out, language;
+  std::string folder, out;
   std::optional<int> first, n;  // iterations
 };
 
 Flags parse_flags(int argc, char** argv) {
-  Flags flags{.language = language_or_default("")};
+  Flags flags;
   CommandLine line("Draws what each device did: one page that opens from the disk.", "./odori timeline", argc, argv);
   line.add_option("folder", flags.folder, "Where a training wrote its event stream: its --trace");
   line.add_option("--out", flags.out, "The page to write; without it, FOLDER/timeline.html");
@@ -31,8 +31,6 @@ Flags parse_flags(int argc, char** argv) {
       .check(line.whole_number(1, std::numeric_limits<int>::max()));
   line.add_option("--iterations", flags.n, "How many of them; without it, what a browser can show at once")
       .check(line.whole_number(1, std::numeric_limits<int>::max()));
-  line.add_option("--lang", flags.language, "en or ja; without it, by LC_ALL, LC_MESSAGES or LANG")
-      .check(line.one_of({"en", "ja"}));
   line.parse();
   if (flags.folder.empty())
     throw UsageError(line.say(
@@ -55,8 +53,8 @@ int main(int argc, char** argv) try {
   if (flags.first || flags.n)
     seen = timeline::window(seen, flags.first.value_or(1) - 1, flags.n.value_or(seen.n_iterations));
   const std::string page =
-      timeline::to_page(timeline::shortened(seen),
-                        {flags.folder, flags.language, this_machine(), date_of(seen.began_us)}, timeline::read_d3());
+      timeline::to_page(timeline::shortened(seen), {flags.folder, language(), this_machine(), date_of(seen.began_us)},
+                        timeline::read_d3());
   write_file(flags.out, page);
   fmt::print("{}\n", flags.out);
   return 0;

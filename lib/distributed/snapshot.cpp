@@ -153,10 +153,14 @@ std::string find_snapshot(const std::string& path, Communicator* comm, std::vect
   }
   fail("{}",
        of_rank_0(
-           fmt::format("There is no snapshot in {}{} Give --resume the folder of one (snapshot_epoch_N) or "
-                       "the --out folder that holds them.",
+           in_language({"There is no snapshot in {}{} Give --resume the folder of one (snapshot_epoch_N) or the --out "
+                        "folder that holds them.",
+                        "{} に使えるスナップショットがありません{}--resume には、スナップショットのフォルダ"
+                        "（snapshot_epoch_N）か、それを含む --out のフォルダを指定してください。"},
                        path,
-                       passed_over.empty() ? "." : fmt::format(" that could be used: {}", fmt::join(passed_over, " "))),
+                       passed_over.empty() ? in_language(Text{".", "。"})
+                                           : in_language({" that could be used: {}", "（{}）。"},
+                                                         fmt::format("{}", fmt::join(passed_over, " ")))),
            comm));
 }
 

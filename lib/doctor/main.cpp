@@ -33,15 +33,14 @@ namespace {
 constexpr int environment = 20;  // something keeps the kit, or this machine's GPUs, from working
 
 struct Flags {
-  std::string language, json;
+  std::string json;
   bool quick = false;
 };
 
 Flags parse_flags(int argc, char** argv) {
-  Flags flags{.language = language_or_default(""), .json = ""};
+  Flags flags;
   CommandLine line("Looks at this machine: GPUs, driver, MPI, NCCL, binding, cores, disk; and says what to do.",
                    "./odori doctor", argc, argv);
-  line.add_option("--lang", flags.language, "en or ja; without it, by LANG").check(line.one_of({"en", "ja"}));
   line.add_option("--json", flags.json, "Write the findings into this file as well");
   line.add_flag("--quick", flags.quick, "Leave out the short training runs on the GPUs");
   line.parse();
@@ -75,8 +74,8 @@ int main(int argc, char** argv) try {
   }
   const Flags flags = parse_flags(argc, argv);
   const auto findings = diagnose(probe({.trainings = !flags.quick, .out = "out"}));
-  fmt::print("{}\n{}", describe(this_machine()), to_text(findings, flags.language));
-  if (!flags.json.empty()) write_file(flags.json, json_text(to_json(findings, flags.language), 2) + "\n");
+  fmt::print("{}\n{}", describe(this_machine()), to_text(findings, language()));
+  if (!flags.json.empty()) write_file(flags.json, json_text(to_json(findings, language()), 2) + "\n");
   return works(findings) ? exit_code::ok : environment;
 } catch (...) {
   return report_failure();

@@ -57,15 +57,21 @@ std::string task_name(const std::filesystem::path& path) {
 
 void stop_at_blank(const char* file, int line) {
   const Question question = read_question(file, line);
-  const std::string blank = question.number ? fmt::format("blank {}", question.number) : "a blank";
   const std::string number = question.number ? fmt::format(" {}", question.number) : "";
-  throw Error(fmt::format("The program reached {}, which isn't filled in yet.\n"
-                          "  question: {}\n"
-                          "  where:    {}:{}\n"
-                          "  a hint:   ./odori hint {}{}\n"
-                          "Replace PUT_YOUR_CODE there by your own code, and run again.",
-                          blank, question.text.empty() ? "see the comment above it" : question.text, file, line,
-                          task_name(file), number),
+  const std::string blank = (question.number ? "blank" : "a blank") + number;
+  const Text see_above{"see the comment above it", "空欄の上のコメントを見てください"};
+  throw Error(in_language({"The program reached {0}, which isn't filled in yet.\n"
+                           "  question: {2}\n"
+                           "  where:    {3}:{4}\n"
+                           "  a hint:   ./odori hint {5}{1}\n"
+                           "Replace PUT_YOUR_CODE there by your own code, and run again.",
+                           "プログラムが、まだ埋められていない空欄{1}に達しました。\n"
+                           "  問い:   {2}\n"
+                           "  場所:   {3}:{4}\n"
+                           "  ヒント: ./odori hint {5}{1}\n"
+                           "そこにある PUT_YOUR_CODE を自分のコードに書き換えて、もう一度実行してください。"},
+                          blank, number, question.text.empty() ? in_language(see_above) : question.text, file, line,
+                          task_name(file)),
               exit_code::unfilled);
 }
 

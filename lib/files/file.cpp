@@ -18,8 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& path, const std::string& what, int reason) {
-  throw WriteError(fmt::format("{} can't be {}: {}.", path.string(), what, std::strerror(reason)), reason);
+/// `what`: "written".
+[[noreturn]] void refuse(const fs::path& path, const Text& what, int reason) {
+  throw WriteError(
+      in_language({"{} can't be {}: {}.", "{} {}: {}。"}, path.string(), in_language(what), std::strerror(reason)),
+      reason);
 }
 
 /// A file or folder that is open; closed once.
@@ -53,7 +56,7 @@ class Descriptor {
 
  private:
   void check(bool succeeded) const {
-    if (!succeeded) refuse(path_, "written", errno);
+    if (!succeeded) refuse(path_, {"written", "に書き込めません"}, errno);
   }
 
   fs::path path_;
@@ -63,11 +66,12 @@ class Descriptor {
 void make_folder_of(const fs::path& path) {
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  if (error) refuse(path.parent_path(), "made", error.value());
+  if (error) refuse(path.parent_path(), {"made", "を作れません"}, error.value());
 }
 
 void rename_durably(const fs::path& from, const fs::path& to) {
-  if (std::rename(from.c_str(), to.c_str()) != 0) refuse(from, "renamed to " + to.string(), errno);
+  if (std::rename(from.c_str(), to.c_str()) != 0)
+    refuse(from, {"renamed to " + to.string(), "の名前を " + to.string() + " に変えられません"}, errno);
   const fs::path folder = to.parent_path();
   Descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY).sync_and_close();
 }
@@ -130,7 +134,8 @@ bool is_own_folder(const fs::path& path) {
 TemporaryFolder::TemporaryFolder(const fs::path& prefix) {
   make_folder_of(prefix);
   std::string name = prefix.string() + "XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) refuse(fs::absolute(prefix).parent_path(), "written to", errno);
+  if (::mkdtemp(name.data()) == nullptr)
+    refuse(fs::absolute(prefix).parent_path(), {"written", "に書き込めません"}, errno);
   path_ = name;
 }
 

@@ -17,15 +17,16 @@
 namespace odori {
 namespace {
 
-/// The language of a refusal: --lang counts wherever it stands, and before the flags are parsed.
-std::string language_of(int argc, char** argv) {
+/// --lang counts wherever it stands, and before the flags are parsed: for the program's --help, refusals and messages.
+std::string take_language(int argc, char** argv) {
   std::string asked;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--lang" && i + 1 < argc) asked = argv[i + 1];
     if (word.starts_with("--lang=")) asked = word.substr(7);
   }
-  return language_or_default(asked == "en" || asked == "ja" ? asked : "");
+  if (asked == "en" || asked == "ja") ask_language(asked);
+  return language();
 }
 
 /// "a, b or c"
@@ -78,6 +79,13 @@ template Flag FlagSet::add_option(const std::string&, std::string&, const std::s
 template Flag FlagSet::add_option(const std::string&, std::vector<std::filesystem::path>&, const std::string&);
 template Flag FlagSet::add_option(const std::string&, std::vector<std::string>&, const std::string&);
 
+void FlagSet::add_language_flag() {
+  // take_language() has read it.
+  add_option_function(
+      "--lang", [](const std::string&) {},
+      Text{"en or ja; without it, LANG decides", "en か ja。なければ LANG による"}.in(language_))
+      .check(one_of({"en", "ja"}));
+}
 Flag FlagSet::add_option_function(const std::string& name, const std::function<void(const std::string&)>& take,
                                   const std::string& description) {
   return Flag(app_->add_option_function<std::string>(name, take, description));
@@ -91,19 +99,21 @@ Flag FlagSet::add_flag_callback(const std::string& name, const std::function<voi
 }
 
 CommandLine::CommandLine(const std::string& about, const std::string& command, int argc, char** argv)
-    : FlagSet(nullptr, language_of(argc, argv)),
+    : FlagSet(nullptr, take_language(argc, argv)),
       owned_(std::make_unique<CLI::App>(about, command)),
       argc_(argc),
       argv_(argv) {
   app_ = owned_.get();
   app_->option_defaults()->take_last();
+  add_language_flag();
 }
 
 CommandLine::CommandLine(const Text& about, const std::string& command, int argc, char** argv)
-    : CommandLine(about.in(language_of(argc, argv)), command, argc, argv) {
+    : CommandLine(about.in(take_language(argc, argv)), command, argc, argv) {
   if (language_ != "ja") return;
   app_->option_defaults()->group("フラグ");
-  app_->set_help_flag("-h,--help", "この説明を表示して終わる");
+  app_->get_option("--lang")->group("フラグ");
+  app_->get_help_ptr()->description("この説明を表示して終わる")->group("フラグ");
   app_->get_formatter()->label("Usage", "使い方");
   app_->get_formatter()->label("OPTIONS", "フラグ");
 }
@@ -112,7 +122,9 @@ CommandLine::~CommandLine() = default;
 
 FlagSet CommandLine::add_command(const std::string& name, const std::string& description) {
   app_->require_subcommand(1);
-  return {app_->add_subcommand(name, description), language_};
+  FlagSet added(app_->add_subcommand(name, description), language_);
+  added.add_language_flag();
+  return added;
 }
 FlagSet CommandLine::command(const std::string& name) const { return {app_->get_subcommand(name), language_}; }
 std::string CommandLine::chosen_command() const { return app_->get_subcommands().at(0)->get_name(); }
@@ -120,6 +132,7 @@ bool CommandLine::has(const std::string& flag) const {
   const CLI::Option* const option = app_->get_option_no_throw(flag);
   return option && option->count() > 0;
 }
+void CommandLine::begin_group(const Text& title) { app_->option_defaults()->group(say(title)); }
 void CommandLine::set_column_width(int width) { app_->get_formatter()->column_width(static_cast<std::size_t>(width)); }
 
 ValueCheck FlagSet::one_of(std::vector<std::string> names) const {

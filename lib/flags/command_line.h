@@ -106,6 +106,9 @@ class FlagSet {
     };
   }
 
+  /// --lang, which each program has.
+  void add_language_flag();
+
  protected:
   /// The result of a failed ValueCheck.
   static std::string not_accepted(const std::string& expected, const std::string& text,
@@ -131,6 +134,8 @@ class CommandLine : public FlagSet {
   std::string chosen_command() const;
   /// True if the flag was given; false if the program has no such flag. Valid after parse().
   bool has(const std::string& flag) const;
+  /// In --help, the flags that are added after this call come under this title.
+  void begin_group(const Text& title);
   /// Width of the column of flags in --help, in characters.
   void set_column_width(int width);
 

@@ -3,10 +3,12 @@
 # To be sourced. lib/flags/command_line.h does the same for programs.
 
 # Sets `language` (en or ja), `keep_language` (what a suggested command needs to keep it), and `arguments`: all others.
-# --lang counts wherever it stands; without it, LC_ALL, LC_MESSAGES or LANG.
+# --lang counts wherever it stands; without it, LC_ALL, LC_MESSAGES or LANG. What is started from here on has --lang's value as
+# ODORI_LANG (lib/errors/language.h).
 take_language() {
-  local asked="" environment=${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}
+  local asked=${ODORI_LANG:-} environment=${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}
   if [[ $environment == ja* ]]; then environment=ja; else environment=en; fi
+  [[ $asked == en || $asked == ja ]] || asked=""
   language=$environment keep_language="" arguments=()
   while [[ $# -gt 0 ]]; do
     case $1 in
@@ -25,6 +27,7 @@ take_language() {
     "--lang に指定できるのは en か ja です（\"$asked\" は使えません）。$(did_you_mean "$asked" en ja)"
   [[ $asked == "$environment" ]] || keep_language=" --lang $asked"
   language=$asked
+  export ODORI_LANG=$asked
 }
 
 say() { # ENGLISH JAPANESE

@@ -27,7 +27,9 @@ NetworkSpec create_network(const std::string& name, int n_classes, int image_siz
   find(name);
   require(n_classes > 0, "A network needs at least one class, but {} were asked for.", n_classes);
   if (image_size < 32 || image_size % 32 != 0)
-    throw UsageError(fmt::format("--image-size {} can't be used: it has to be a multiple of 32.", image_size));
+    throw UsageError(in_language({"--image-size {} can't be used: it has to be a multiple of 32.",
+                                  "--image-size {} は使えません。32 の倍数にしてください。"},
+                                 image_size));
   return {name, n_classes, image_size};
 }
 

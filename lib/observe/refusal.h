@@ -28,5 +28,13 @@ void require(const char* name, bool condition, fmt::format_string<Args...> sente
   observe::on_refusal(name);
   fail(sentence, std::forward<Args>(args)...);
 }
+template <typename First, typename... Args>
+void require(const char* name, bool condition,
+             TextFormat<std::type_identity_t<First>, std::type_identity_t<Args>...> sentence, First&& first,
+             Args&&... args) {
+  if (condition) return;
+  observe::on_refusal(name);
+  fail<First, Args...>(sentence, std::forward<First>(first), std::forward<Args>(args)...);
+}
 
 }  // namespace odori::refusal

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "comm/communicator.h"
-#include "errors/text.h"
+#include "errors/error.h"
 
 namespace odori {
 namespace {
@@ -37,9 +37,6 @@ NodesForecast on_nodes(const Question& question, int nodes) {
   return row;
 }
 
-/// "10 Gbit/s and 50 us".
-std::string in_sentence(const cost::Link& link) { return replaced(in_words(link), ", ", " and "); }
-
 std::string milliseconds(const std::optional<Iteration>& iteration) {
   return iteration ? fmt::format("{:.2f}", 1e3 * iteration->seconds()) : "-";
 }
@@ -57,9 +54,9 @@ nlohmann::json json_of(const std::optional<Iteration>& of) {
 }
 
 nlohmann::json json_of(const SplitForecast& of) {
-  if (!of.cost) return {{"name", of.name}, {"memory", nullptr}, {"sent", nullptr}, {"iteration", nullptr}};
+  if (!of.cost) return {{"name", of.name.english}, {"memory", nullptr}, {"sent", nullptr}, {"iteration", nullptr}};
   const cost::Memory& memory = of.cost->memory;
-  return {{"name", of.name},
+  return {{"name", of.name.english},
           {"memory",
            {{"parameters", memory.parameters},
             {"gradients", memory.gradients},
@@ -71,14 +68,21 @@ nlohmann::json json_of(const SplitForecast& of) {
           {"iteration", json_of(of.cost->iteration)}};
 }
 
-std::string counted(double n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
+const Text images_in_words{"image", " 枚"}, nodes_in_words{"node", " ノード"}, devices_in_words{"device", " デバイス"};
+
+/// "1 node", "8 nodes", "8 ノード".
+std::string counted(double n, const Text& noun) {
+  return in_language({"{0} {1}{2}", "{0}{1}"}, n, in_language(noun), n == 1 ? "" : "s");
+}
 
 /// Why some have no time in half precision.
 std::string without_half_precision(const std::vector<CommunicatorForecast>& all) {
   std::vector<std::string> take;
   for (const CommunicatorForecast& of : all)
     if (of.half) take.push_back(of.name);
-  return fmt::format("Only {} can exchange in half precision (--allreduce-dtype).\n", fmt::join(take, ", "));
+  return in_language({"Only {} can exchange in half precision (--allreduce-dtype).\n",
+                      "半精度（--allreduce-dtype）で通信できるのは {} だけです。\n"},
+                     fmt::format("{}", fmt::join(take, ", ")));
 }
 
 /// What more nodes do for one batch that all share.
@@ -88,13 +92,20 @@ std::string gain_of_nodes(const Forecast& all) {
   const bool all_known =
       std::ranges::all_of(all.scaling, [](const NodesForecast& row) { return row.weak.has_value(); });
   const bool gains = std::ranges::any_of(all.scaling, [](const NodesForecast& row) { return row.speedup > 1; });
-  if (!all_known) return fmt::format("-: {} can't be used there.\n", all.question.training.communicator);
-  if (!gains) return fmt::format("For {}, one device alone is faster.\n", counted(images, "image"));
+  if (!all_known)
+    return in_language({"-: {} can't be used there.\n", "-：{} はそこでは使えません。\n"},
+                       all.question.training.communicator);
+  if (!gains)
+    return in_language({"For {}, one device alone is faster.\n", "{}では、1 デバイスだけの方が速くなります。\n"},
+                       counted(images, images_in_words));
   if (all.best_nodes < nodes)
-    return fmt::format("A shared batch of {} images gets no faster with more than {}.\n", images,
-                       counted(all.best_nodes, "node"));
-  return nodes == 1 ? ""
-                    : fmt::format("A shared batch of {} images still gets faster up to all {} nodes.\n", images, nodes);
+    return in_language({"A shared batch of {} images gets no faster with more than {}.\n",
+                        "全体で {} 枚のバッチは、{}より増やしても速くなりません。\n"},
+                       images, counted(all.best_nodes, nodes_in_words));
+  if (nodes == 1) return "";
+  return in_language({"A shared batch of {} images still gets faster up to all {} nodes.\n",
+                      "全体で {} 枚のバッチは、{} ノードまで増やすほど速くなります。\n"},
+                     images, nodes);
 }
 
 }  // namespace
@@ -145,33 +156,50 @@ std::string to_text(const Forecast& all) {
   const Question& asked = all.question;
   const cost::Training& training = asked.training;
   const cost::Cluster& cluster = training.cluster;
-  std::string text = fmt::format(
-      "One device, {}: an iteration takes {:.2f} ms + {:.3f} ms an image; with {} images {:.2f} ms, {:.0f} images/s.\n"
-      "An epoch of {} takes it {:.1f} s. From batch {} on, larger ones save at most 10 % of that.\n"
-      "{}{} x {}, {} between nodes, {} within; {} of gradients.\n\n",
+  std::string text = in_language(
+      {"One device, {}: an iteration takes {:.2f} ms + {:.3f} ms an image; with {} images {:.2f} ms, {:.0f} images/s.\n"
+       "An epoch of {} takes it {:.1f} s. From batch {} on, larger ones save at most 10 % of that.\n"
+       "{}{} x {}, {} between nodes, {} within; {} of gradients.\n\n",
+       "1 デバイス（{}）: 1 反復は {:.2f} ms + 1 枚あたり {:.3f} ms。{} 枚では {:.2f} ms、{:.0f} 枚/秒。\n"
+       "1 エポック（{}）は {:.1f} 秒。バッチ {} からは、大きくしても短縮は 10 % まで。\n"
+       "{}{} × {}、ノード間 {}、ノード内 {}、勾配 {}。\n\n"},
       asked.model, 1e3 * training.compute.fixed, 1e3 * training.compute.per_image, asked.batch,
       1e3 * training.compute.seconds(asked.batch), asked.batch / training.compute.seconds(asked.batch),
-      counted(asked.images, "image"), all.epoch, all.batch_within_10_percent,
+      counted(asked.images, images_in_words), all.epoch, all.batch_within_10_percent,
       training.compute.fixed < 0
-          ? "The larger batch took more than in proportion, so that a small one is predicted too "
-            "well: measure again, with batches that differ more.\n"
+          ? in_language(Text{
+                "The larger batch took more than in proportion, so that a small one is predicted too well: "
+                "measure again, with batches that differ more.\n",
+                "大きいバッチの時間が枚数の比を超えていて、小さいバッチの予測が良すぎます。差のもっと大きいバッチで"
+                "測り直してください。\n"})
           : "",
-      counted(cluster.nodes, "node"), counted(cluster.ranks_per_node, "device"), in_sentence(cluster.between),
-      in_sentence(cluster.within), in_bytes(training.gradients.bytes));
-  text += "All devices, by communicator, ms:\n";
-  text += table({"communicator", "all-reduce", "iteration", "half precision", "overlap", "double buffering"},
-                all.communicators) +
-          without_half_precision(all.communicators);
-  text += fmt::format("\nWith {}: {} images a device (weak scaling), or {} shared by all devices (strong scaling):\n",
-                      training.communicator, asked.batch, asked.shared_batch);
+      counted(cluster.nodes, nodes_in_words), counted(cluster.ranks_per_node, devices_in_words),
+      in_words(cluster.between), in_words(cluster.within), in_bytes(training.gradients.bytes));
+  const bool japanese = language() == "ja";
+  text += japanese ? "全デバイスでのコミュニケータごとの時間（ms）:\n" : "All devices, by communicator, ms:\n";
   text +=
-      table({"nodes", "devices", "ms", "images/s", "efficiency", "s an epoch", "strong: ms", "speedup"}, all.scaling);
+      table(japanese
+                ? TableRow{"コミュニケータ", "all-reduce", "反復", "半精度", "オーバーラップ", "ダブルバッファリング"}
+                : TableRow{"communicator", "all-reduce", "iteration", "half precision", "overlap", "double buffering"},
+            all.communicators) +
+      without_half_precision(all.communicators);
+  text += in_language({"\nWith {}: {} images a device (weak scaling), or {} shared by all devices (strong scaling):\n",
+                       "\n{}: デバイスごとに {} 枚（弱スケーリング）、全体で {} 枚（強スケーリング）:\n"},
+                      training.communicator, asked.batch, asked.shared_batch);
+  text += table(
+      japanese
+          ? TableRow{"ノード数", "デバイス数", "ms", "枚/秒", "並列化効率", "エポック（秒）", "強: ms", "速度向上率"}
+          : TableRow{"nodes", "devices", "ms", "images/s", "efficiency", "s an epoch", "strong: ms", "speedup"},
+      all.scaling);
   text += gain_of_nodes(all);
   const cost::State& state = asked.state;
-  text += fmt::format(
-      "\nTraining state and layers split over the devices, with Adam: {} + {} + {} bytes of a parameter, its gradient, "
-      "its state.\nMB of a device with {} images, MB that it sends, and ms. Collectives are rings, none hidden by "
-      "compute:\n",
+  text += in_language(
+      {"\nTraining state and layers split over the devices, with Adam: {} + {} + {} bytes of a parameter, its "
+       "gradient, "
+       "its state.\nMB of a device with {} images, MB that it sends, and ms. Collectives are rings, none hidden by "
+       "compute:\n",
+       "\n学習の状態と層をデバイスに分割した場合（Adam）: パラメータ、勾配、状態は {} + {} + {} バイト。\n{} 枚のときの"
+       "デバイスのメモリと送信量（MB）、時間（ms）。集団通信はリングで、計算の裏には隠さない:\n"},
       state.parameter, state.gradient, state.optimizer, asked.batch);
   return text + to_text(all.splits);
 }

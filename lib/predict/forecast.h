@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "comm/cost.h"
+#include "errors/language.h"
 #include "report/table.h"
 
 namespace odori {
 
 /// A parallelization, and its cost per device.
 struct SplitForecast {
-  std::string name;
+  Text name;
   std::optional<cost::Split> cost;  // none if it cannot be used
 };
 

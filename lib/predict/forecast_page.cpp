@@ -44,6 +44,10 @@ std::string to_page(const Forecast& all, const std::string& chart_js) {
   const cost::Training& training = asked.training;
   const double one = training.compute.seconds(asked.batch);
   Json data = all;
+  Json splits = rows_of(all.splits, {"name", "parameters", "gradients", "optimizer", "gathered", "activations",
+                                     "memory", "sent", "exchange", "iteration"});
+  for (std::size_t i = 0; i < splits.size(); ++i)
+    splits[i]["name"] = html::both(all.splits[i].name.english, all.splits[i].name.japanese);
   data["per_device"] = {{"weak", asked.batch / one}, {"strong", 1}};  // what the charts call ideal
   return html::render(
       pages::forecast_html,
@@ -67,8 +71,7 @@ std::string to_page(const Forecast& all, const std::string& chart_js) {
         rows_of(all.communicators, {"name", "exchange", "plain", "half", "overlap", "double_buffering"})},
        {"scaling",
         rows_of(all.scaling, {"nodes", "devices", "weak", "rate", "efficiency", "epoch", "strong", "speedup"})},
-       {"splits", rows_of(all.splits, {"name", "parameters", "gradients", "optimizer", "gathered", "activations",
-                                       "memory", "sent", "exchange", "iteration"})},
+       {"splits", std::move(splits)},
        {"data", html::json_in_script(data)},
        {"chart_js", html::code_in_script(chart_js)}});
 }

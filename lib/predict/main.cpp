@@ -87,7 +87,9 @@ int main(int argc, char** argv) try {
     try {
       if (!flags.json.empty()) write_file(flags.json, text);
     } catch (const WriteError& error) {
-      fail("{} --json takes a file in a folder that you may write to.", error.what());
+      fail({"{} --json takes a file in a folder that you may write to.",
+            "{} --json には、書き込めるフォルダのファイルを指定してください。"},
+           error.what());
     }
   };
   write_json("");  // before minutes are measured for nothing
@@ -109,12 +111,14 @@ int main(int argc, char** argv) try {
   fmt::print("{}", to_text(all));
   const std::filesystem::path page = std::filesystem::path(flags.out) / "report.html";
   replace_file(page, to_page(all, read_chart_js()));
-  fmt::print("As a page: {}\n", page.string());
+  fmt::print("{}\n", in_language({"As a page: {}", "ページ: {}"}, page.string()));
   if (const int ranks = question.training.cluster.ranks(); ranks > 1 && ranks <= 4096)
     fmt::print(
-        "\nYour own all-reduce there, message by message:\n"
+        "\n{}\n"
         "  ./odori simulate ring --ranks {} --gpus-per-node {} --network {} --within {} --model {} --image-size {} "
         "--batchsize {}{}\n",
+        in_language(
+            Text{"Your own all-reduce there, message by message:", "自分の all-reduce を、そこでメッセージごとに:"}),
         ranks, flags.gpus_per_node, flags.network, flags.within, flags.model, flags.image_size, flags.batchsize,
         flags.timings.empty() ? "" : " --timings " + flags.timings);
   write_json(json_text(nlohmann::json(all), 2) + "\n");

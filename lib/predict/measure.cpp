@@ -95,7 +95,9 @@ cost::Measured measure_iteration(const NetworkSpec& network, int batch, int n_de
 
 std::pair<cost::Measured, cost::Measured> measure_two(const NetworkSpec& network, int small, int large,
                                                       const DevicePoolOptions& devices) {
-  fmt::print("Measuring iterations of {} and {} images on one device ...\n", small, large);
+  fmt::print("{}\n", in_language({"Measuring iterations of {} and {} images on one device ...",
+                                  "1 デバイスで {} 枚と {} 枚の反復を測っています…"},
+                                 small, large));
   std::fflush(stdout);
   TimedTraining one(network, small, 1, devices), other(network, large, 1, devices);
   while (!one.is_through() || !other.is_through()) one.round(), other.round();
@@ -106,18 +108,23 @@ std::pair<cost::Measured, cost::Measured> recorded_timings(const std::string& te
   const std::vector<std::string> timings = split(text, ',');
   const auto one = timing_of(timings.front()), other = timing_of(timings.back());
   if (timings.size() != 2 || !one || !other)
-    throw UsageError(fmt::format(
-        "Recorded timings are two batches with the seconds of an iteration, \"32:0.041,128:0.153\", not \"{}\".",
+    throw UsageError(in_language(
+        {"Recorded timings are two batches with the seconds of an iteration, \"32:0.041,128:0.153\", not \"{}\".",
+         "記録した時間は、2 つのバッチと 1 反復の秒数を 32:0.041,128:0.153 のように指定します（「{}」は使えません）。"},
         text));
   const auto& [small, large] =
       std::minmax(*one, *other, [](const auto& a, const auto& b) { return a.batch < b.batch; });
   if (small.batch == large.batch)
-    throw UsageError(
-        fmt::format("\"{}\" times {} images twice. A prediction needs two different batches.", text, small.batch));
+    throw UsageError(in_language({"\"{}\" times {} images twice. A prediction needs two different batches.",
+                                  "「{}」では、{} 枚が 2 回になっています。予測には 2 つの異なるバッチが必要です。"},
+                                 text, small.batch));
   if (large.seconds * small.batch > small.seconds * large.batch)
-    throw UsageError(fmt::format(
-        "By \"{}\" {} images take more than {} times as long as {}, as if an iteration without images took less than "
-        "no time. Measure again, with batches that differ more.",
+    throw UsageError(in_language(
+        {"By \"{}\" {} images take more than {} times as long as {}, as if an iteration without images took less than "
+         "no time. Measure again, with batches that differ more.",
+         "「{}」では、{} 枚に {} 倍を超える時間（{} "
+         "枚に対して）がかかり、画像のない反復の時間が負になります。差のもっと"
+         "大きいバッチで測り直してください。"},
         text, large.batch, large.batch / small.batch, small.batch));
   return {*one, *other};
 }

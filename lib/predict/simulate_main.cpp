@@ -26,15 +26,16 @@ namespace {
 constexpr int most_ranks = 4096;
 
 struct Flags : IterationFlags {
-  std::string task, program, out = "out/simulate", language;
+  std::string task, program, out = "out/simulate";
   int ranks = 1024, micro_batches = 32;
   std::vector<std::string> stragglers;  // RANK:FACTOR
-  bool full_size = false;
+  bool kits_answer = false, full_size = false;
 };
 
 void add_flags(CommandLine& line, Flags& flags) {
-  line.add_option("--task", flags.task).hidden();  // the driver gives these two
+  line.add_option("--task", flags.task).hidden();  // the driver gives these three
   line.add_option("--program", flags.program).hidden();
+  line.add_flag("--solution", flags.kits_answer).hidden();
   line.add_number("--ranks", flags.ranks, 2, most_ranks,
                   line.say({"Ranks, a device each; more than --gpus-per-node: a multiple of it",
                             "ランク数（各 1 デバイス）。--gpus-per-node を超えるときはその倍数"}));
@@ -51,9 +52,6 @@ void add_flags(CommandLine& line, Flags& flags) {
                           "勾配の全要素を送る。なければ、一部だけを送り、全要素分の時間を数える"}));
   line.add_option("--out", flags.out, line.say({"The folder for the page", "ページを書くフォルダ"}))
       .capture_default_str();
-  line.add_option("--lang", flags.language,
-                  line.say({"en or ja; without it, LANG decides", "en か ja。なければ LANG による"}))
-      .check(line.one_of({"en", "ja"}));
 }
 
 Flags parse_flags(int argc, char** argv) {
@@ -71,7 +69,6 @@ Flags parse_flags(int argc, char** argv) {
   add_cluster_flags(line, flags);
   add_iteration_flags(line, flags);
   line.parse();
-  flags.language = language_or_default(flags.language);
   return flags;
 }
 
@@ -82,13 +79,12 @@ std::map<int, double> stragglers_of(const Flags& flags) {
     const int rank = parts.size() == 2 ? number_of<int>(parts[0]).value_or(-1) : -1;
     const double factor = parts.size() == 2 ? number_of<double>(parts[1]).value_or(0) : 0;
     if (rank < 0 || rank >= flags.ranks || !(factor > 0 && factor <= 1e6))
-      throw UsageError(Text{
-          fmt::format("--straggler takes a rank from 0 to {} and a factor above 0, as in 7:1.5, not \"{}\".",
-                      flags.ranks - 1, text),
-          fmt::format("--straggler には 0 から {} までのランクと正の倍率を 7:1.5 のように指定します（指定された値は"
-                      "「{}」）。",
-                      flags.ranks - 1, text)}
-                           .in(flags.language));
+      throw UsageError(
+          {fmt::format("--straggler takes a rank from 0 to {} and a factor above 0, as in 7:1.5, not \"{}\".",
+                       flags.ranks - 1, text),
+           fmt::format("--straggler には 0 から {} までのランクと正の倍率を 7:1.5 のように指定します（指定された値は"
+                       "「{}」）。",
+                       flags.ranks - 1, text)});
     stragglers[rank] = factor;
   }
   return stragglers;
@@ -98,12 +94,11 @@ std::vector<cost::Cluster> clusters_of(const Flags& flags) {
   const int each = std::min(flags.gpus_per_node, flags.ranks);
   if (flags.ranks % each != 0)
     throw UsageError(
-        Text{fmt::format("{} ranks do not fill nodes of {}. Choose --ranks as a multiple of --gpus-per-node.",
-                         flags.ranks, each),
-             fmt::format("{} ランクを {} ランクずつのノードに分けられません。--ranks は --gpus-per-node の倍数に"
-                         "してください。",
-                         flags.ranks, each)}
-            .in(flags.language));
+        {fmt::format("{} ranks do not fill nodes of {}. Choose --ranks as a multiple of --gpus-per-node.", flags.ranks,
+                     each),
+         fmt::format("{} ランクを {} ランクずつのノードに分けられません。--ranks は --gpus-per-node の倍数に"
+                     "してください。",
+                     flags.ranks, each)});
   return simulate::clusters_up_to(flags.ranks, each, cost::link_from(flags.within), cost::link_from(flags.network));
 }
 
@@ -112,13 +107,12 @@ void require_memory(const Flags& flags, double gradient_bytes) {
   const double needed = 2 * flags.ranks * gradient_bytes / (1 << 30), there = this_machine().memory_gib;
   if (needed > there)
     throw UsageError(
-        Text{fmt::format("--full-size needs {:.1f} GiB for {} ranks with {:.1f} MB of gradients each, and this machine "
-                         "has {:.1f} GiB. Choose fewer --ranks, or leave --full-size out.",
-                         needed, flags.ranks, gradient_bytes / 1e6, there),
-             fmt::format("--full-size には {:.1f} GiB のメモリが必要です（{} ランク、勾配は各 {:.1f} MB）。このマシンの"
-                         "メモリは {:.1f} GiB です。--ranks を減らすか、--full-size を外してください。",
-                         needed, flags.ranks, gradient_bytes / 1e6, there)}
-            .in(flags.language));
+        {fmt::format("--full-size needs {:.1f} GiB for {} ranks with {:.1f} MB of gradients each, and this machine "
+                     "has {:.1f} GiB. Choose fewer --ranks, or leave --full-size out.",
+                     needed, flags.ranks, gradient_bytes / 1e6, there),
+         fmt::format("--full-size には {:.1f} GiB のメモリが必要です（{} ランク、勾配は各 {:.1f} MB）。このマシンの"
+                     "メモリは {:.1f} GiB です。--ranks を減らすか、--full-size を外してください。",
+                     needed, flags.ranks, gradient_bytes / 1e6, there)});
 }
 
 /// Its output is shown. Returns its exit code.
@@ -126,7 +120,6 @@ int run_program(const Flags& flags, const simulate::Plan& plan) {
   const nlohmann::json asked{{"simulate", plan}};
   return run_process({.arguments = {flags.program, "--epoch", "0"},
                       .environment = {{"ODORI_TEST_CASES", json_text(asked)},
-                                      {"LC_ALL", flags.language == "ja" ? "ja_JP.UTF-8" : "C.UTF-8"},
                                       {"ODORI_NODES", ""},
                                       {"ODORI_LINK", ""},
                                       // One process without mpirun.
@@ -142,7 +135,9 @@ int run_program(const Flags& flags, const simulate::Plan& plan) {
 
 int main(int argc, char** argv) try {
   const Flags flags = parse_flags(argc, argv);
-  if (flags.program.empty()) throw UsageError("Which task? ./odori simulate ring runs your all-reduce.");
+  if (flags.program.empty())
+    throw UsageError(Text{"Which task? ./odori simulate ring runs your all-reduce.",
+                          "どのタスクですか。./odori simulate ring は、自分の all-reduce を実行します。"});
   const std::string page = fmt::format("{}/{}.html", flags.out, flags.task);
   const NetworkSpec network = create_network(flags.model, 10, flags.image_size);
   simulate::Plan plan{.clusters = clusters_of(flags),
@@ -151,6 +146,7 @@ int main(int argc, char** argv) try {
                       .batch = static_cast<double>(flags.batchsize),
                       .micro_batches = flags.micro_batches,
                       .stragglers = stragglers_of(flags),
+                      .kits_answer = flags.kits_answer,
                       .full_size = flags.full_size};
   if (flags.full_size) require_memory(flags, plan.gradient_bytes);
   const TemporaryFolder results(flags.out + "/.results");
@@ -158,22 +154,24 @@ int main(int argc, char** argv) try {
   plan.seconds = compute_of(flags, network).seconds(plan.batch);
   const int code = run_program(flags, plan);
   if (code >= 128)
-    throw Error(Text{fmt::format("{} was ended by signal {}. A simulated rank has a stack of 256 KiB: large arrays "
-                                 "belong in a std::vector. ./odori check {} explains crashes.",
-                                 flags.program, code - 128, flags.task),
-                     fmt::format("{} はシグナル {} で終了しました。シミュレートした各ランクのスタックは 256 KiB です。"
-                                 "大きな配列には std::vector を使ってください。異常終了の原因は ./odori check {} で"
-                                 "調べられます。",
-                                 flags.program, code - 128, flags.task)}
-                    .in(flags.language));
+    throw Error({fmt::format("{} was ended by signal {}. A simulated rank has a stack of 256 KiB: large arrays "
+                             "belong in a std::vector. ./odori check {} explains crashes.",
+                             flags.program, code - 128, flags.task),
+                 fmt::format("{} はシグナル {} で終了しました。シミュレートした各ランクのスタックは 256 KiB です。"
+                             "大きな配列には std::vector を使ってください。異常終了の原因は ./odori check {} で"
+                             "調べられます。",
+                             flags.program, code - 128, flags.task)});
   if (code != exit_code::ok) return code;  // it has said why
 
   const std::string text = read_file(results.path() / "report.json");
-  require(!text.empty(), "{} ended without a report: it has nothing that can be simulated.", flags.program);
+  require(!text.empty(),
+          {"{} ended without a report: it has nothing that can be simulated.",
+           "{} には、シミュレートできるものがありません（結果を書かずに終わりました）。"},
+          flags.program);
   const SimulationReport report = parse_json(text);
-  fmt::print("{}", to_text(report, flags.language));
+  fmt::print("{}", to_text(report, language()));
   const timeline::Timeline drawn = timeline::shortened(timeline::read(results.path()));
-  replace_file(page, to_page(report, drawn, {flags.task, flags.language, this_machine(), now()}, read_chart_js(),
+  replace_file(page, to_page(report, drawn, {flags.task, language(), this_machine(), now()}, read_chart_js(),
                              timeline::read_d3()));
   fmt::print("{}\n", page);
   return 0;

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "errors/error.h"
+#include "errors/language.h"
 #include "program/program.h"
 #include "program/usage.h"
 
@@ -34,8 +35,10 @@ std::vector<std::string> environment_of(const Command& command) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
-    if (!command.environment.contains(text.substr(0, text.find('=')))) all.push_back(text);
+    const std::string name = text.substr(0, text.find('='));
+    if (name != "ODORI_LANG" && !command.environment.contains(name)) all.push_back(text);
   }
+  if (const std::string asked = asked_language(); !asked.empty()) all.push_back("ODORI_LANG=" + asked);
   for (const auto& [name, value] : command.environment)
     if (!value.empty()) all.push_back(name + '=' + value);
   return all;

@@ -30,7 +30,7 @@ namespace {
 JobEnd job;  // set once, by the MPI session
 void (*failure_listener)(const std::string&, int) = nullptr;
 
-volatile std::sig_atomic_t signal_seen = 0;
+volatile std::sig_atomic_t signal_seen = 0, speaks_japanese = 0;
 
 void on_signal(int signal) {
   if (signal_seen) std::_Exit(exit_code::interrupted);  // the second Ctrl-C doesn't wait for the iteration's end
@@ -42,16 +42,24 @@ void check_output(int code, void*) {
   errno = 0;
   const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!failed) return;
-  std::fprintf(stderr, "\nNot all output could be written%s%s. Is the disk full, or standard output closed?\n",
-               errno == 0 ? "" : ": ", errno == 0 ? "" : std::strerror(errno));
+  const std::string reason = errno == 0 ? "" : fmt::format(" ({})", std::strerror(errno));
+  fmt::print(stderr, "\n{}\n",
+             in_language({"Not all output could be written{}. Is the disk full, or standard output closed?",
+                          "出力の一部を書き込めませんでした{}。ディスクが満杯か、標準出力が閉じられていませんか。"},
+                         reason));
   if (code == exit_code::ok) std::_Exit(exit_code::failure);
 }
 
 /// The signal of a limit on processor time, by calls that a handler may make.
 void on_time_limit(int) {
-  constexpr std::string_view said =
+  constexpr std::string_view english =
       "\nThis program was ended: it has had the processor time that this machine allows a program (ulimit -t). Login "
       "nodes have such limits: train in a job, or with fewer epochs.\n";
+  constexpr std::string_view japanese =
+      "\nこのマシンがプログラムに許す CPU 時間（ulimit "
+      "-t）を使い切ったため、終了しました。ログインノードにはこのような制限が"
+      "あります。ジョブの中で学習するか、エポックを減らしてください。\n";
+  const std::string_view said = speaks_japanese ? japanese : english;
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());
   std::_Exit(exit_code::failure);
 }
@@ -61,6 +69,7 @@ void on_time_limit(int) {
 void announce_time_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  speaks_japanese = language() == "ja";
   std::signal(SIGXCPU, on_time_limit);
   if (limit.rlim_cur < limit.rlim_max || limit.rlim_cur < 2) return;
   limit.rlim_cur = limit.rlim_max - 1;
@@ -83,13 +92,19 @@ void announce_time_limit() {
 }();
 
 /// A limit of the shell's that was reached, and how it is raised; empty for any other error.
-const char* advice_on(const std::error_code& code) {
+std::string advice_on(const std::error_code& code) {
   if (code == std::errc::resource_unavailable_try_again)
-    return " A limit on processes and threads (ulimit -u) or on memory (ulimit -v) was reached: end other programs, or "
-           "ask for fewer devices.";
-  if (code == std::errc::too_many_files_open) return " A limit on open files was reached: ulimit -n 1024 raises it.";
+    return in_language(
+        Text{" A limit on processes and threads (ulimit -u) or on memory (ulimit -v) was reached: end "
+             "other programs, or ask for fewer devices.",
+             "プロセスとスレッドの数（ulimit -u）かメモリ（ulimit -v）の制限に達しました。他のプログラムを"
+             "終了するか、デバイスを減らしてください。"});
+  if (code == std::errc::too_many_files_open)
+    return in_language(Text{" A limit on open files was reached: ulimit -n 1024 raises it.",
+                            "開いているファイルの数の制限に達しました。ulimit -n 1024 で増やせます。"});
   if (code == std::errc::file_too_large)
-    return " A limit on the size of files was reached: ulimit -f unlimited raises it.";
+    return in_language(Text{" A limit on the size of files was reached: ulimit -f unlimited raises it.",
+                            "ファイルの大きさの制限に達しました。ulimit -f unlimited で外せます。"});
   return "";
 }
 
@@ -102,13 +117,17 @@ std::pair<std::string, int> describe_current_exception() {
   } catch (const Error& error) {
     return {error.what(), error.code()};
   } catch (const std::bad_alloc&) {
-    return {"Out of memory. A smaller --batchsize needs less, and ulimit -v may limit it.", exit_code::failure};
+    return {in_language(Text{
+                "Out of memory. A smaller --batchsize needs less, and ulimit -v may limit it.",
+                "メモリを確保できません。--batchsize を小さくすると減ります。ulimit -v の制限も確認してください。"}),
+            exit_code::failure};
   } catch (const std::filesystem::filesystem_error& error) {
-    return {
-        fmt::format("{} can't be used: {}.{}", error.path1().string(), error.code().message(), advice_on(error.code())),
-        exit_code::failure};
+    return {in_language({"{} can't be used: {}.{}", "{} を使えません: {}。{}"}, error.path1().string(),
+                        error.code().message(), advice_on(error.code())),
+            exit_code::failure};
   } catch (const std::system_error& error) {
-    return {fmt::format("The system refused something: {}.{}", error.what(), advice_on(error.code())),
+    return {in_language({"The system refused something: {}.{}", "システムに拒否されました: {}。{}"}, error.what(),
+                        advice_on(error.code())),
             exit_code::failure};
   } catch (const std::out_of_range& error) {
     return {fmt::format("{}{}", out_of_range_begins, error.what()), exit_code::failure};
@@ -150,9 +169,13 @@ int report_failure() noexcept {
   wait_for_lower_ranks();
   flush_output();
   if (job.size > 1 && code != exit_code::usage && code != exit_code::unfilled)
-    std::fprintf(stderr, "\nRank %d of %d stopped, and all ranks with it.\n%s\n", job.rank, job.size, sentence.c_str());
+    fmt::print(stderr, "\n{}\n{}\n",
+               in_language({"Rank {} of {} stopped, and all ranks with it.",
+                            "ランク {}（全 {} ランク）が停止したため、すべてのランクを停止しました。"},
+                           job.rank, job.size),
+               sentence);
   else
-    std::fprintf(stderr, "\n%s\n", sentence.c_str());
+    fmt::print(stderr, "\n{}\n", sentence);
   std::fflush(stderr);
   if (job.end_job) job.end_job(code);
   return code;

@@ -2,7 +2,7 @@
 #include "program/rank_table.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -21,6 +21,9 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "errors/error.h"
+#include "errors/text.h"
 
 namespace odori::rank_table {
 namespace {
@@ -184,26 +187,42 @@ Image look() {
   return image;
 }
 
+/// The language's sentence; English ones end with a space.
+std::string say(const Text& text) { return in_language(text); }
+
 /// "Ranks 0 and 2 wait in comm->all_reduce_mean()."; with messages "Rank 0 waits in send to 1, rank 1 in send to 0."
 std::string tell_waiting(const Image& image) {
   const std::vector<std::size_t>& ranks = image.waiting;
   if (ranks.empty()) return {};
-  if (!image.messages)
-    return fmt::format("{} {} in {}. ", in_words(ranks), ranks.size() == 1 ? "waits" : "wait", image.call);
   constexpr std::size_t most = 8;
-  std::string words;
-  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
-    words += fmt::format("{} {}{} in {}{}", i == 0 ? "Rank" : ", rank", ranks[i], i == 0 ? " waits" : "",
-                         name_of(rows[ranks[i]]),
-                         read(rows[ranks[i]].name) == last_call ? ", at the end of its program" : "");
-  return words + (ranks.size() <= most ? ". " : fmt::format(", and {} more wait. ", ranks.size() - most));
+  const std::span shown(ranks.data(), std::min(ranks.size(), most));
+  const std::size_t more = ranks.size() - shown.size();
+  Text words;
+  if (!image.messages) {
+    words.japanese = fmt::format("ランク {}{}は {} で待っています。", fmt::join(shown, "、"),
+                                 more > 0 ? fmt::format(" とほか {} ランク", more) : " ", image.call);
+    words.english = fmt::format("{} {} in {}. ", in_words(ranks), ranks.size() == 1 ? "waits" : "wait", image.call);
+    return say(words);
+  }
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Row& row = rows[shown[i]];
+    const bool ends = read(row.name) == last_call;
+    words.english += fmt::format("{} {}{} in {}{}", i == 0 ? "Rank" : ", rank", shown[i], i == 0 ? " waits" : "",
+                                 name_of(row), ends ? ", at the end of its program" : "");
+    words.japanese += fmt::format("{}ランク {} は {}{} で", i == 0 ? "" : "、", shown[i], name_of(row),
+                                  ends ? "（プログラムの終わり）" : "");
+  }
+  words.english += more == 0 ? ". " : fmt::format(", and {} more wait. ", more);
+  words.japanese += more == 0 ? "待っています。" : fmt::format("待っています（ほか {} ランクも）。", more);
+  return say(words);
 }
 
 /// "Rank 1 (host, PID 7) is stopped.", for each of the ranks.
-std::string tell(const std::vector<std::size_t>& ranks, const std::string& what) {
+std::string tell(const std::vector<std::size_t>& ranks, const Text& what) {
   std::string sentences;
   for (const std::size_t rank : ranks)
-    sentences += fmt::format("Rank {} ({}, PID {}) {}. ", rank, host(), rows[rank].process.load(), what);
+    sentences += in_language({"Rank {} ({}, PID {}) {}. ", "ランク {}（{}、PID {}）は{}。"}, rank, host(),
+                             rows[rank].process.load(), say(what));
   return sentences;
 }
 
@@ -291,28 +310,41 @@ std::string who_is_missing() {
   if (rows.size() == 1) return {};
   const Image image = look();
   const auto joined = static_cast<int>(rows.size() - image.absent.size());
-  std::string missing = tell(image.stopped, "is stopped, by a signal or a debugger") + tell(image.ended, "has ended");
-  if (joined < local_size)
-    missing += fmt::format("{} did not come to MPI_Init(): not started yet, stopped, or ended before. ",
-                           local_size == job_size
-                               ? in_words(image.absent) + " (" + host() + ")"
-                               : fmt::format("{} of the {} ranks of {}", local_size - joined, local_size, host()));
+  std::string missing =
+      tell(image.stopped, {"is stopped, by a signal or a debugger", "シグナルかデバッガで停止しています"}) +
+      tell(image.ended, {"has ended", "終了しました"});
+  if (joined < local_size) {
+    const std::string some = in_language({"{} of the {} ranks of {}", "{1} ランク中 {0} ランク（{2}）"},
+                                         local_size - joined, local_size, host());
+    const Text named{fmt::format("{} ({})", in_words(image.absent), host()),
+                     fmt::format("ランク {}（{}）", fmt::join(image.absent, "、"), host())};
+    missing += in_language(
+        {"{} did not come to MPI_Init(): not started yet, stopped, or ended before. ",
+         "{} が MPI_Init() を呼び出していません（まだ起動していないか、停止したか、その前に終了しました）。"},
+        local_size == job_size ? say(named) : some);
+  }
   const bool apart = missing.empty() && image.elsewhere_in_program.empty() && !image.in_another_call.empty();
   if (missing.empty())
     for (const std::size_t rank : image.elsewhere_in_program) {
       const std::string last = name_of(rows[rank]);
-      missing += tell({rank}, "is busy elsewhere: it made no call " + (last.empty() ? "yet" : "after " + last));
+      missing += tell({rank}, {"is busy elsewhere: it made no call " + (last.empty() ? "yet" : "after " + last),
+                               last.empty() ? "別の処理をしていて、まだ何も呼び出していません"
+                                            : "別の処理をしていて、" + last + " の後は何も呼び出していません"});
     }
   if (apart)
     for (const std::size_t rank : image.in_another_call)
-      missing += tell({rank}, fmt::format("waits in {} instead", name_of(rows[rank])));
+      missing += tell({rank}, {fmt::format("waits in {} instead", name_of(rows[rank])),
+                               fmt::format("{} で待っています", name_of(rows[rank]))});
   const bool all_in_calls = missing.empty();
   if (all_in_calls && (!image.messages || local_size < job_size)) return {};
   missing += tell_waiting(image);
-  if (apart) missing += "All ranks have to make the same calls. ";
-  if (all_in_calls) missing += "A send waits until its message is received: each needs its receive on the other rank. ";
-  missing.pop_back();
-  return missing;
+  if (apart)
+    missing += say({"All ranks have to make the same calls. ", "すべてのランクが同じ呼び出しを行う必要があります。"});
+  if (all_in_calls)
+    missing +=
+        say({"A send waits until its message is received: each needs its receive on the other rank. ",
+             "send は、メッセージが受け取られるまで待ちます。それぞれに、相手のランクでの receive が必要です。"});
+  return std::string(trim(missing));
 }
 
 bool is_deadlocked() {
@@ -369,11 +401,14 @@ std::string table(const std::string& language) {
 std::string who_is_elsewhere() {
   if (job_size <= local_size) return {};
   if (const Image image = look(); image.messages && rows.size() > 1)
-    return fmt::format("{}The other ranks are on {}.", tell_waiting(image),
-                       other_hosts.empty() ? "other machines" : other_hosts);
-  return fmt::format("{} has come to {}, but another has not{}.",
-                     rows.size() == 1 ? "This rank" : "Each rank of " + host(), name_of(*mine),
-                     other_hosts.empty() ? "" : ": the others are on " + other_hosts);
+    return in_language({"{}The other ranks are on {}.", "{}ほかのランクは {} にあります。"}, tell_waiting(image),
+                       other_hosts.empty() ? say({"other machines", "別のマシン"}) : other_hosts);
+  const Text here{rows.size() == 1 ? "This rank" : "Each rank of " + host(),
+                  rows.size() == 1 ? "このランク" : host() + " のランク"},
+      others{": the others are on " + other_hosts, "（ほかは " + other_hosts + "）"};
+  return in_language(
+      {"{} has come to {}, but another has not{}.", "{}は {} に達しましたが、達していないランクがあります{}。"},
+      say(here), name_of(*mine), other_hosts.empty() ? "" : say(others));
 }
 
 bool claim_report() noexcept { return head->spoken.exchange(1) == 0; }

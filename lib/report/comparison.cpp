@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "errors/error.h"
 #include "report/table.h"
 
 namespace odori {
@@ -25,7 +26,7 @@ std::vector<double> ratios(const Run& run) {
 }
 
 TableRow to_row(const Comparison& comparison, const Run& run) {
-  TableRow row{run.name, std::to_string(run.devices), std::to_string(run.nodes),
+  TableRow row{run.shown(), std::to_string(run.devices), std::to_string(run.nodes),
                run.communicator.empty() ? "-" : run.communicator};
   if (!run.not_timed.empty()) {
     row.insert(row.end(), {"-", "-", "-", "-"});
@@ -39,6 +40,9 @@ TableRow to_row(const Comparison& comparison, const Run& run) {
 }
 
 }  // namespace
+
+std::string Run::why_not_timed() const { return in_language({not_timed, not_timed_ja}); }
+std::string Run::shown() const { return in_language({name, name_ja.empty() ? name : name_ja}); }
 
 double Comparison::speedup(const Run& run) const {
   if (run.timings.empty()) return run.images_per_second / runs.front().images_per_second;
@@ -78,24 +82,30 @@ void Comparison::take(const std::vector<std::pair<std::size_t, double>>& timings
 std::string Comparison::timing_note() const {
   if (baseline.size() < 2) return "";
   const auto [least, most] = std::minmax_element(baseline.begin(), baseline.end());
-  std::string note = fmt::format(
-      "The baseline, {}, was timed {} times, in between the others, at {:.0f} images/s; each speedup is against the "
-      "timings right before and after it.",
-      runs.front().name, baseline.size(), fmt::join(baseline, ", "));
+  std::string note = in_language(
+      {"The baseline, {}, was timed {} times, in between the others, at {:.0f} images/s; each speedup is against the "
+       "timings right before and after it.",
+       "基準（{}）は、ほかの学習の合間に {} 回計測し、{:.0f} 枚/秒でした。速度向上は、直前と直後の基準との比です。"},
+      runs.front().shown(), baseline.size(), fmt::join(baseline, ", "));
   if (const Run& first = headline(); first.timings.size() > 1 && &first != &runs.front())
-    note += fmt::format(" {} was {:.2f} to {:.2f} times as fast in {} rounds.", first.name, speedup_range(first).first,
-                        speedup_range(first).second, first.timings.size());
+    note += in_language(
+        {" {} was {:.2f} to {:.2f} times as fast in {} rounds.", "{} は {:.2f}～{:.2f} 倍でした（{} 回）。"},
+        first.shown(), speedup_range(first).first, speedup_range(first).second, first.timings.size());
   if (*most > 1.1 * *least)
-    note += " The baseline changed by more than a tenth: this machine is busy, so read the speedups with care.";
+    note += in_language(
+        Text{" The baseline changed by more than a tenth: this machine is busy, so read the speedups with care.",
+             "基準が 1 割以上変わりました。このマシンはほかの処理で忙しいため、速度向上は目安です。"});
   if (n_disturbed > 0)
-    note += fmt::format(
-        " Other programs used the cores during {} timing{}: repeat the demo while nothing else runs, before you trust "
-        "these speedups.",
+    note += in_language(
+        {" Other programs used the cores during {} timing{}: repeat the demo while nothing else runs, before you trust "
+         "these speedups.",
+         "{} 回の計測中に、ほかのプログラムがコアを使っていました。何も動いていないときにデモをやり直してください。"},
         n_disturbed, n_disturbed == 1 ? "" : "s");
   for (const Run& run : runs)
     if (run.not_timed.empty() && run.devices > runs.front().devices && above_ceiling(run))
-      note += fmt::format(" {}{}: more than {} times can't be; this machine's speed changed between the timings.",
-                          run.name, run.communicator.empty() ? "" : ", " + run.communicator, run.devices);
+      note += in_language({" {}{}: more than {} times can't be; this machine's speed changed between the timings.",
+                           "{}{}：{} 倍を超えることはありえません。計測の間にこのマシンの速度が変わりました。"},
+                          run.shown(), run.communicator.empty() ? "" : ", " + run.communicator, run.devices);
   return note;
 }
 
@@ -104,13 +114,19 @@ std::string to_text(const Comparison& comparison) {
   std::string notes;
   for (const Run& run : comparison.runs) {
     rows.push_back(to_row(comparison, run));
-    if (!run.not_timed.empty()) notes += fmt::format("Not timed: {}: {}\n", run.name, run.not_timed);
+    if (!run.not_timed.empty())
+      notes += in_language({"Not timed: {}: {}\n", "計測なし: {}: {}\n"}, run.shown(), run.why_not_timed());
   }
   if (const std::string note = comparison.timing_note(); !note.empty()) notes += note + "\n";
-  return text_table({"run", "devices", "nodes", "communicator", "images/s", "speedup", "efficiency", "test accuracy"},
-                    rows) +
-         notes + (comparison.simulated_nodes ? "Nodes are simulated: this machine plays all of them.\n" : "") +
-         fmt::format("{}: {} images x {} epochs, network {}, {} images a device and iteration.\n{}, {}.\n",
+  const TableRow english{"run",      "devices", "nodes",      "communicator",
+                         "images/s", "speedup", "efficiency", "test accuracy"},
+      japanese{"学習", "デバイス数", "ノード数", "コミュニケータ", "枚/秒", "速度向上率", "並列化効率", "テスト正解率"};
+  const Text simulated{"Nodes are simulated: this machine plays all of them.\n",
+                       "ノードはシミュレーションです（このマシンがすべてのノードの役をします）。\n"};
+  return text_table(language() == "ja" ? japanese : english, rows) + notes +
+         (comparison.simulated_nodes ? in_language(simulated) : "") +
+         in_language({"{}: {} images x {} epochs, network {}, {} images a device and iteration.\n{}, {}.\n",
+                      "{}：{} 枚 × {} エポック、ネットワーク {}、デバイスごと・反復ごとに {} 枚。\n{}、{}。\n"},
                      comparison.dataset, comparison.n_images, comparison.epoch, comparison.model, comparison.batchsize,
                      describe(comparison.machine), comparison.date);
 }

@@ -27,6 +27,10 @@ struct Run {
   };
   std::vector<Timing> timings;
   std::vector<double> accuracy;  // on the test set, after each epoch
+
+  /// In the language of this process.
+  std::string shown() const;
+  std::string why_not_timed() const;
 };
 
 struct Comparison {

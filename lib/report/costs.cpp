@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "errors/error.h"
 #include "report/html.h"
 #include "report/pages.h"  // made by CMake
 #include "report/table.h"
@@ -36,16 +37,19 @@ nlohmann::json to_json(const MeasuredLink& link) {
   return {{"latency_microseconds", link.microseconds}, {"megabytes_per_second", link.megabytes_per_second}};
 }
 
-std::string in_words(const char* where, const std::optional<MeasuredLink>& link) {
+std::string in_words(const Text& where, const std::optional<MeasuredLink>& link) {
   if (!link) return {};
-  return fmt::format(" {} {:.0f} us and {:.0f} MB/s", where, link->microseconds, link->megabytes_per_second);
+  return in_language({" {} {:.0f} us and {:.0f} MB/s", "{} {:.0f} us、{:.0f} MB/s"}, in_language(where),
+                     link->microseconds, link->megabytes_per_second);
 }
 
 }  // namespace
 
-std::string ExchangeCosts::place() const {
-  return fmt::format("{} {} on {} {}{}", ranks, ranks == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes",
-                     link.empty() ? "" : ", over a simulated link of " + link);
+Text ExchangeCosts::place() const {
+  return {fmt::format("{} {} on {} {}{}", ranks, ranks == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes",
+                      link.empty() ? "" : ", over a simulated link of " + link),
+          fmt::format("{} ノード、{} ランク{}", nodes, ranks,
+                      link.empty() ? "" : "、シミュレートした回線（" + link + "）")};
 }
 
 std::string ExchangeCosts::shown(const MeasuredExchange& of) const {
@@ -64,27 +68,39 @@ std::string to_text(const ExchangeCosts& costs) {
   std::string notes;
   for (const MeasuredExchange& of : costs.exchanges) {
     rows.push_back(to_row(costs, of));
-    if (!of.refused.empty()) notes += fmt::format("Not measured: {}: {}\n", of.name, of.refused);
+    if (!of.refused.empty())
+      notes += in_language({"Not measured: {}: {}\n", "計測なし: {}: {}\n"}, of.name,
+                           in_language({of.refused, of.refused_ja}));
   }
-  return text_table({"gradients by", "ms", "least .. most", "predicted", "of the iteration", "images/s",
-                     "sent in the node", unit.name, "to other nodes", unit.name},
-                    rows) +
-         notes +
-         fmt::format(
-             "{}: {:.1f} {} of gradients a rank, {} images a device and iteration, which computes {:.1f} ms; {}.\n",
+  const TableRow english{"gradients by",     "ms",      "least .. most",  "predicted", "of the iteration", "images/s",
+                         "sent in the node", unit.name, "to other nodes", unit.name},
+      japanese{"勾配の平均",     "ms",      "最小 .. 最大",     "予測",   "反復に占める割合", "枚/秒",
+               "ノード内の送信", unit.name, "他ノードへの送信", unit.name};
+  const Text no_two_ranks{" no two ranks were there", "2 ランクの組がなかったため不明"};
+  return text_table(language() == "ja" ? japanese : english, rows) + notes +
+         in_language(
+             {"{}: {:.1f} {} of gradients a rank, {} images a device and iteration, which computes {:.1f} ms; {}.\n",
+              "{}: ランクあたりの勾配 {:.1f} {}。デバイスごと・反復ごとに {} 枚、計算 {:.1f} ms。{}。\n"},
              costs.model, static_cast<double>(costs.gradient_bytes) / unit.bytes, unit.name, costs.batchsize,
              costs.compute_milliseconds,
-             costs.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", costs.rounds)) +
-         "Predicted is latency + bytes / bandwidth of each message (lib/comm/cost.h), with what two ranks were seen to "
-         "take:" +
-         in_words("in a node", costs.within) + (costs.within && costs.between ? ";" : "") +
-         in_words("between nodes", costs.between) + (costs.within || costs.between ? "" : " no two ranks were there") +
-         ".\n" +
-         fmt::format(
-             "Sent: messages and {} of the busiest rank, in the node and to other nodes counted separately. Where "
-             "MPI picks its steps, they are those of lib/comm/README.md.\n",
-             unit.name) +
-         fmt::format("{}, devices: {}.\n{}, {}.\n", costs.place(), costs.device, describe(costs.machine), costs.date);
+             costs.rounds == 1 ? in_language(Text{"one round", "計測は 1 回"})
+                               : in_language({"medians of {} rounds", "{} 回の計測の中央値"}, costs.rounds)) +
+         in_language(
+             {"Predicted is latency + bytes / bandwidth of each message (lib/comm/cost.h), with what two ranks "
+              "were seen to take:{}{}{}{}.\n",
+              "予測は各メッセージの遅延 + バイト数 / 帯域幅（lib/comm/cost.h）。2 ランク間の実測値: {}{}{}{}。\n"},
+             in_words({"in a node", "ノード内"}, costs.within),
+             costs.within && costs.between ? in_language(Text{";", "、"}) : "",
+             in_words({"between nodes", "ノード間"}, costs.between),
+             costs.within || costs.between ? "" : in_language(no_two_ranks)) +
+         in_language({"Sent: messages and {} of the busiest rank, in the node and to other nodes counted separately. "
+                      "Where MPI picks its steps, they are those of lib/comm/README.md.\n",
+                      "送信: 最も多く送るランクのメッセージ数と {}（ノード内と他ノードへを別々に数える）。手順を MPI "
+                      "が選ぶものは "
+                      "lib/comm/README.md の手順による。\n"},
+                     unit.name) +
+         in_language({"{}, devices: {}.\n{}, {}.\n", "{}、デバイス: {}。\n{}、{}。\n"}, in_language(costs.place()),
+                     costs.device, describe(costs.machine), costs.date);
 }
 
 void to_json(nlohmann::json& json, const ExchangeCosts& costs) {
@@ -162,10 +178,7 @@ std::string to_page(const ExchangeCosts& costs, const std::string& chart_js) {
   for (const MeasuredExchange& of : costs.exchanges) rows.push_back(exchange_row(costs, of));
   return html::render(
       pages::costs_html,
-      {{"place", costs.place()},
-       {"ranks", costs.ranks},
-       {"nodes", costs.nodes},
-       {"link", costs.link},
+      {{"place", html::both(costs.place().english, costs.place().japanese)},
        {"machine", describe(costs.machine)},
        {"date", costs.date},
        {"model", costs.model},

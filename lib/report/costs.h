@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "errors/language.h"
 #include "report/machine.h"
 
 namespace odori {
@@ -56,7 +57,7 @@ struct ExchangeCosts {
   /// The communicator's name, with the number of devices if that is not the number of ranks.
   std::string shown(const MeasuredExchange& of) const;
   /// "2 ranks on 2 nodes, over a simulated link of 1 Gbit/s, 50 us".
-  std::string place() const;
+  Text place() const;
 };
 
 /// A table for a terminal, one line per communicator, and the conditions of the measurement.

@@ -19,16 +19,6 @@ Text text_of(const Json& json) { return {json.at("en"), json.at("ja")}; }
 
 std::string value_text(const std::optional<double>& value) { return value ? fmt::format("{:.4g}", *value) : "-"; }
 
-/// Columns of a terminal: CJK characters take two. Other wide characters are not used here.
-std::size_t columns_of_terminal(std::string_view text) {
-  std::size_t n = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0) != 0x80) n += byte >= 0xE3 && byte < 0xF0 ? 2 : 1;  // from U+3000 on
-  }
-  return n;
-}
-
 /// What the template shows of a curve's table, and of the chart.
 Json table_of(const SimulationReport& report) {
   Json rows = Json::array();
@@ -100,10 +90,9 @@ std::string to_text(const SimulationReport& report, const std::string& language)
     TableRow& point = points.emplace_back(TableRow{fmt::format("{}", report.ranks[i])});
     for (const auto& curve : report.curves) point.push_back(value_text(curve.values.at(i)));
   }
-  return fmt::format(
-      "{}\n{}\n\n{}\n{}\n{}\n{}\n", in(report.title), in(report.place),
-      text_table({"", in({"simulated", "シミュレーション"}), in({"formula", "式"})}, rows, columns_of_terminal),
-      in(report.unit), text_table(header, points, columns_of_terminal), in(report.conclusion));
+  return fmt::format("{}\n{}\n\n{}\n{}\n{}\n{}\n", in(report.title), in(report.place),
+                     text_table({"", in({"simulated", "シミュレーション"}), in({"formula", "式"})}, rows),
+                     in(report.unit), text_table(header, points), in(report.conclusion));
 }
 
 std::string to_page(const SimulationReport& report, const timeline::Timeline& drawn, const timeline::PageTexts& texts,

@@ -46,6 +46,15 @@ std::size_t n_characters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+std::size_t columns_of_terminal(std::string_view text) {
+  std::size_t n = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0) != 0x80) n += byte >= 0xE3 && byte < 0xF0 ? 2 : 1;  // from U+3000 on
+  }
+  return n;
+}
+
 std::string text_table(const TableRow& header, const std::vector<TableRow>& rows, WidthOf width_of) {
   std::vector<Column> columns;
   for (std::size_t i = 0; i < header.size(); ++i) columns.push_back(measure(header, rows, i, width_of));

@@ -32,7 +32,10 @@ Json events_of(const fs::path& path) {
     if (text.ends_with(',')) text.pop_back();
     events = Json::parse(text + "]", nullptr, false);
   }
-  require(events.is_array(), "{} holds no event stream. --trace FOLDER writes one.", path.string());
+  require(events.is_array(),
+          {"{} holds no event stream. --trace FOLDER writes one.",
+           "{} はイベント列ではありません。イベント列は --trace フォルダ で書けます。"},
+          path.string());
   return events;
 }
 
@@ -64,7 +67,9 @@ Stream read_stream(const fs::path& path) try {
   for (auto& [device, row] : rows) row.iterations = iterations;
   return stream;
 } catch (const Json::exception&) {
-  fail("{} holds events that the kit did not write. --trace FOLDER writes a new stream.", path.string());
+  fail({"{} holds events that the kit did not write. --trace FOLDER writes a new stream.",
+        "{} には、このキットが書いたものでないイベントがあります。--trace フォルダ で書き直してください。"},
+       path.string());
 }
 
 bool computes(const Row& row) {
@@ -165,7 +170,8 @@ Timeline read(const fs::path& folder) {
     if (!stream.ended) timeline.cut.push_back(stream.rank);
   }
   require(!timeline.rows.empty(),
-          "There is no event stream in {}. A training writes one with --trace {}, into trace.RANK.json.",
+          {"There is no event stream in {}. A training writes one with --trace {}, into trace.RANK.json.",
+           "{} にイベント列がありません。学習に --trace {} を付けると、trace.ランク.json に書かれます。"},
           folder.string(), folder.string());
 
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
@@ -188,8 +194,9 @@ Timeline read(const fs::path& folder) {
 
 Timeline window(const Timeline& whole, int first, int n) {
   require(first >= 0 && n > 0 && first < iterations_in(whole),
-          "There is no iteration {} in this event stream: it holds {}, counted from 1.", first + 1,
-          iterations_in(whole));
+          {"There is no iteration {} in this event stream: it holds {}, counted from 1.",
+           "このイベント列に反復 {} はありません。反復の数は {}（1 から数える）です。"},
+          first + 1, iterations_in(whole));
   Timeline part{{}, whole.first_iteration + first, whole.n_iterations, whole.began_us};
   for (const Row& row : whole.rows) {
     const auto size = static_cast<int>(row.iterations.size());

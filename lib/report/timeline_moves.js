@@ -34,7 +34,7 @@ function step(by) {
 function setUpZoom() {
   const kept = shown ? views[shown]() : scale.domain();
   width = picture.clientWidth;
-  gutter = narrow() ? 72 : 118;
+  gutter = Math.max(narrow() ? 72 : 118, widestLabel() + 8);
   zoom = d3.zoom().scaleExtent([1, 1e6])
     .extent([[gutter, 0], [width, height]]).translateExtent([[gutter, 0], [width, height]])
     .on("zoom", event => {

@@ -120,6 +120,14 @@ function drawSpan(c, [name, from, length, , wait], y, hatched) {
   }
 }
 
+const label_font = "600 14px " + family;
+/** In pixels: "rank 1023" is wider than "rank 7". */
+function widestLabel() {
+  const c = canvas.getContext("2d");
+  c.font = label_font;
+  return Math.ceil(Math.max(0, ...data.rows.map(row => c.measureText(rowLabel(row)[0]).width)));
+}
+
 function drawRow(c, row, i, hatched) {
   const y = top_of(i), [label, below] = rowLabel(row);
   c.fillStyle = shade("lane");
@@ -137,7 +145,7 @@ function drawRow(c, row, i, hatched) {
   for (const span of row.spans) if (!behind(span[0])) words(c, span, laneTop(span[0], y));
   c.textAlign = "left";
   c.fillStyle = shade("ink");
-  c.font = "600 14px " + family;
+  c.font = label_font;
   c.fillText(label, 0, y + rowHeight / 2 - (below ? 9 : 0));
   c.fillStyle = shade("soft");
   c.font = "12px " + family;

@@ -34,11 +34,12 @@ struct Plan {
   double batch = 1, seconds = 0;        // per device: images, and seconds of an iteration without communication
   int micro_batches = 1;                // per iteration, for pipelines
   std::map<int, double> stragglers;     // slowdown factor of compute, by rank
+  bool kits_answer = false;             // the function is the kit's, not the learner's
   bool full_size = false;               // send all elements; otherwise a few, with the time of all
   std::string folder;                   // for report.json (report/simulation.h) and traces of some ranks;
                                         // empty: the curves' values are reported to the observer instead
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Plan, clusters, model, gradient_bytes, batch, seconds, micro_batches, stragglers,
-                                   full_size, folder)
+                                   kits_answer, full_size, folder)
 
 }  // namespace odori::simulate

@@ -150,7 +150,8 @@ Result Simulation::run(const std::function<void(Rank&)>& function) {
           },
           options_.stack_bytes);
   } catch (const std::system_error& error) {
-    fail("The system has no stack of {} KiB for another simulated rank: {}. Simulate fewer ranks.",
+    fail({"The system has no stack of {} KiB for another simulated rank: {}. Simulate fewer ranks.",
+          "シミュレートするランクのスタック（{} KiB）をこれ以上確保できません: {}。ランクを減らしてください。"},
          options_.stack_bytes / 1024, error.code().message());
   }
   for (int rank = 0; rank < size(); ++rank) wake(rank, 0);
@@ -186,7 +187,8 @@ void Simulation::body(int rank, const std::function<void(Rank&)>& function) {
   } catch (const std::exception& error) {
     words = error.what();
   } catch (...) {
-    words = "It threw something that is no std::exception.";
+    words = in_language(
+        Text{"It threw something that is no std::exception.", "std::exception ではないものが投げられました。"});
   }
   // All ranks stop at the same blank.
   if (!error_)
@@ -222,22 +224,31 @@ void Simulation::compute(int rank, double seconds, const char* name) {
 void Simulation::check(int rank, const char* call, const Part& out, const Part& in) {
   const auto check_peer = [&](const Part& one, const char* verb) {
     if (!one.open || one.peer == any_rank) return;
-    require(one.peer >= 0 && one.peer < size(), "{}: there is no rank {}. The ranks are 0 to {}.", call, one.peer,
-            size() - 1);
-    require(one.peer != rank, "{}: rank {} can't {} itself: it would wait for ever.", call, rank, verb);
+    require(
+        one.peer >= 0 && one.peer < size(),
+        {"{}: there is no rank {}. The ranks are 0 to {}.", "{}: ランク {} はありません。ランクは 0 から {} です。"},
+        call, one.peer, size() - 1);
+    require(one.peer != rank,
+            {"{0}: rank {1} can't {2} itself: it would wait for ever.",
+             "{0}: ランク {1} が自分自身を相手にしています。いつまでも待つことになります。"},
+            call, rank, verb);
   };
   check_peer(out, "send to");
   check_peer(in, "receive from");
   require(!overlap(out, in),
-          "{}: what rank {} sends and what it receives overlap in memory. Receive into other memory.", call, rank);
+          {"{}: what rank {} sends and what it receives overlap in memory. Receive into other memory.",
+           "{}: ランク {} の送信データと受信先がメモリ上で重なっています。受信先には別のメモリを使ってください。"},
+          call, rank);
 }
 
 int Simulation::communicate(int rank, const char* call, const Part& out, const Part& in) {
   if (error_) throw Stopped{};
   State& self = state(rank);
   if (out.open && in.open && out.peer == rank && in.peer == rank) {
-    require(out.bytes == in.bytes, "{}: rank {} sends {} bytes to itself, but receives {}.", call, rank, out.bytes,
-            in.bytes);
+    require(out.bytes == in.bytes,
+            {"{}: rank {} sends {} bytes to itself, but receives {}.",
+             "{}: ランク {} は自分自身に {} バイトを送り、{} バイトを受け取ろうとしています。"},
+            call, rank, out.bytes, in.bytes);
     if (out.sent && in.received) std::memmove(in.received, out.sent, out.bytes);
     return rank;
   }

@@ -7,10 +7,13 @@ namespace odori::simulate {
 namespace {
 
 [[noreturn]] void refuse(const char* call) {
-  fail(
-      "{}: simulated ranks send messages alone, by send, receive, receive_any and exchange. Use these in what is to be "
-      "simulated.",
-      call);
+  fail({"{}: simulated ranks send messages alone, by send, receive, receive_any and exchange. Use these in what is to "
+        "be "
+        "simulated.",
+        "{}: シミュレートしたランクで使えるのは send、receive、receive_any、exchange "
+        "だけです。シミュレートする関数では、これらを"
+        "使ってください。"},
+       call);
 }
 
 void add(Traffic& traffic, std::size_t values) {

@@ -168,8 +168,9 @@ TEST(ReportFailure, GivesEachKindItsExitCodeAndSaysTheCause) {
 class WatchTest : public testing::Test {
  protected:
   static std::unique_ptr<Watchdog> watch(const std::function<std::string()>& failure = [] { return std::string(); }) {
-    return std::make_unique<Watchdog>(Watchdog::Words{"The exchange", "Look at the cables."}, std::chrono::seconds(1),
-                                      failure);
+    return std::make_unique<Watchdog>(
+        Watchdog::Words{{"The exchange", "通信"}, {"Look at the cables.", "配線を見てください。"}},
+        std::chrono::seconds(1), failure);
   }
   static void sleep(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 };
@@ -215,7 +216,7 @@ TEST_F(WatchTest, TimeInWhichTheProgramWasStoppedIsNoWaiting) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
-        const auto watched = std::make_unique<Watchdog>(Watchdog::Words{"It", ""}, std::chrono::seconds(4));
+        const auto watched = std::make_unique<Watchdog>(Watchdog::Words{{"It", ""}, {}}, std::chrono::seconds(4));
         watched->begin();
         if (const pid_t stopped = getpid(); fork() == 0) {
           kill(stopped, SIGSTOP);
@@ -230,7 +231,7 @@ TEST_F(WatchTest, TimeInWhichTheProgramWasStoppedIsNoWaiting) {
 }
 
 TEST_F(WatchTest, WithoutALimitItWaitsForEver) {
-  Watchdog watched({"It", ""}, std::chrono::seconds(0));
+  Watchdog watched({{"It", ""}, {}}, std::chrono::seconds(0));
   watched.begin();
   sleep(500);
 }

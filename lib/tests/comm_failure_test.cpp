@@ -183,7 +183,8 @@ TEST(Failure, AMessageOfAnotherLengthIsNamed) {
   for (const auto& [way, length] : {std::pair{"shorter", "2"}, {"longer", "100000"}}) {
     const Ending ending = run(way);
     EXPECT_EQ(ending.code, 1) << ending.output;
-    EXPECT_EQ(ending.count(std::string("receive: rank 0 sent ") + length + " numbers, and rank 1 expected 3."), 1)
+    EXPECT_EQ(
+        ending.count(std::string("receive: rank 0 sent ") + length + " elements, and rank 1 expected 3 elements."), 1)
         << ending.output;
   }
 }

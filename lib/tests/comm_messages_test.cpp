@@ -141,7 +141,7 @@ TEST_F(Messages, ToOneselfAreCopied) {
   EXPECT_EQ(seen, numbers(rank_, 7));
   comm_->exchange({}, rank_, {}, rank_);
   EXPECT_EQ(said([&] { comm_->exchange(numbers(0, 1), rank_, seen, rank_); }),
-            fmt::format("exchange: rank {0} sent 1 number, and rank {0} expected 7.", rank_));
+            fmt::format("exchange: rank {0} sent 1 element, and rank {0} expected 7 elements.", rank_));
   EXPECT_EQ(comm_->traffic().sent_within_node.messages, 0);
 }
 

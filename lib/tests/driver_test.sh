@@ -209,7 +209,7 @@ for folder in "$copied/build" "$scratch/of_another"; do
   bash -c "$(sed -n '/^packages=/,/)$/p' "$odori"); echo \"\${packages[*]}\"" >"$folder/odori_packages"
 done
 # The stand-in for CMake configures nothing: the kit can't be built, but the other's files have to be gone.
-expect 12 "was built from the kit in /former/place, and this one is in $copied: it is built anew" \
+expect 12 "was built from the kit in /former/place, and this one is in $copied: it is built again" \
   env ODORI_INSTALL=no PATH="$scratch/bin:$PATH" "$copied/odori" setup
 expect 20 "Name another folder, or remove that one." \
   env PATH="$scratch/bin" ODORI_BUILD="$scratch/of_another" "$odori" setup

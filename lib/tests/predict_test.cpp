@@ -58,7 +58,7 @@ TEST(Forecast, SaysWhatIsMissingOrOdd) {
   asked = question(1);
   asked.images = 1;
   EXPECT_NE(to_text(forecast(asked)).find("An epoch of 1 image takes"), std::string::npos);
-  EXPECT_NE(to_text(forecast(asked)).find("\n1 node x 1 device, 8 Mbit/s and 1 ms between nodes"), std::string::npos);
+  EXPECT_NE(to_text(forecast(asked)).find("\n1 node x 1 device, 8 Mbit/s, 1 ms between nodes"), std::string::npos);
   asked = question(4);
   asked.training.cluster.between.bandwidth = 1;
   EXPECT_NE(to_text(forecast(asked)).find("For 40 images, one device alone is faster."), std::string::npos);

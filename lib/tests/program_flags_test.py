@@ -27,7 +27,7 @@ for source in sorted(KIT.glob("solutions/*/*.cpp")):
     done = subprocess.run([BUILD / "bin/solutions" / source.stem, "--help"], env=ENVIRONMENT, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.returncode == 0, f"{source.stem} --help: {done.stdout}"
-    offered[source.stem] = set(re.findall(r"^ +(?:-h,)?(--[\w-]+)", done.stdout, re.MULTILINE)) - {"--help"}
+    offered[source.stem] = set(re.findall(r"^ +(?:-h,)?(--[\w-]+)", done.stdout, re.MULTILINE)) - {"--help", "--lang"}
     support = sorted(KIT.glob(f"exercises/{source.parent.name}/support/*.cpp"))  # main hands its arguments to it
     sources[source.stem] = "".join(file.read_text() for file in [source, *support] if not file.stem.endswith("_test"))
 assert len(offered) >= 8 and all(len(flags) > 1 for flags in offered.values()), offered

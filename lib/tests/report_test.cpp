@@ -298,7 +298,7 @@ TEST(Costs, ATableSaysShareRateAndWhatIsSent) {
   EXPECT_NE(to_text(one).find("to take: in a node 5 us and 4000 MB/s; between nodes 120 us and 120 MB/s.\n"),
             std::string::npos);
   one.link = "", one.nodes = 1, one.ranks = 1;
-  EXPECT_EQ(one.place(), "1 rank on 1 node");
+  EXPECT_EQ(one.place().english, "1 rank on 1 node");
 }
 
 TEST(Costs, OfASmallNetworkAreInKilobytes) {

@@ -25,12 +25,12 @@ simulate() {
 }
 
 simulate 0 ring --ranks 64 --gpus-per-node 8 --network 100gbit,5us --straggler 7:1.5
-has log '^Your all-reduce on 64 ranks \(8 nodes of 8\)$' "it names the cluster"
+has log '^The kit.s all-reduce on 64 ranks \(8 nodes of 8\)$' "it names the cluster"
 has log '^100 Gbit/s, 5 us between nodes; 200 Gbit/s, 2 us within them. 59.9[0-9]* MB of gradients \(vgg\)' "and its links"
 has log '^messages that the busiest rank sends +126 +126$' "a ring sends 2 (n - 1) messages"
 has log '^ *64 ' "the curve ends at all ranks"
-has out/simulate/ring.html '<h1><span lang="en">Your all-reduce on 64 ranks' "the page has the title"
-has out/simulate/ring.html 'lang="ja">あなたの all-reduce' "in Japanese too"
+has out/simulate/ring.html '<h1><span lang="en">The kit.*s all-reduce on 64 ranks' "the page has the title"
+has out/simulate/ring.html 'lang="ja">模範解答の all-reduce' "in Japanese too"
 # The ring's time is its closed form; the straggler's computation is waited for.
 python3 - <<'END' >>log 2>&1 || fail "the figures are not those of the closed form"
 import json, re
@@ -38,8 +38,8 @@ page = open("out/simulate/ring.html").read()
 assert not {"{{", "src="} & set(re.findall(r"{{|src=", page.split("<script")[0]))
 scaling = json.loads(re.search(r'id="scaling">(.*?)</script>', page).group(1))
 curves = {curve["name"]["en"]: {point["x"]: point["y"] for point in curve["points"]} for curve in scaling["curves"]}
-assert sorted(curves["yours"]) == [2, 4, 8, 16, 32, 64], curves
-for n, ms in curves["yours"].items():
+assert sorted(curves["the kit's answer"]) == [2, 4, 8, 16, 32, 64], curves
+for n, ms in curves["the kit's answer"].items():
     formula = curves["ring, formula"][n]
     assert abs(ms / formula - 1) < 1e-6, (n, ms, formula)
     assert curves["the kit's ring"][n] == ms, (n, ms, curves["the kit's ring"])
@@ -58,13 +58,13 @@ assert waits[7] < 1e3 < 14e3 < waits[0], waits
 END
 
 simulate 0 3 --ranks 6 --gpus-per-node 8 --full-size --model tiny --lang ja --out other
-has log '^あなたの all-reduce：1 ノードの 6 ランク$' "by the task's number, in Japanese"
-has other/ring.html '<title>Odori: あなたの all-reduce' "the page under --out has a title in the language"
+has log '^模範解答の all-reduce：1 ノードの 6 ランク$' "by the task's number, in Japanese"
+has other/ring.html '<title>Odori: 模範解答の all-reduce' "the page under --out has a title in the language"
 
 simulate 0 pipeline --ranks 16 --gpus-per-node 4 --microbatches 8
 has log '^micro-batches held at most, 1F1B +8 +8$' "1F1B holds as many micro-batches as there are stages, or all"
 has log '^micro-batches held at most, GPipe +8 +8$' "GPipe holds all"
-has out/simulate/pipeline.html 'Your pipeline on 16 ranks' "the page has the title"
+has out/simulate/pipeline.html 'The kit.*s pipeline on 16 ranks' "the page has the title"
 
 # A straggler slows down both schedules, and no formula is of it. 32 micro-batches, each 4 times as long on one of 8 ranks.
 simulate 0 pipeline --ranks 8 --straggler 3:4 --timings 32:0.05,64:0.09

@@ -46,7 +46,6 @@ std::atomic<std::int64_t> given_limit = -1;  // in seconds; negative: nobody gav
 /// Once a node, and only if one of its ranks lets the others wait: a long call of all ranks is none.
 void show_ranks(std::chrono::seconds limit) {
   if (rank_table::who_is_missing().empty() || !rank_table::claim_table()) return;
-  const std::string language = language_or_default("");
   const Text heading{
       fmt::format(
           "The ranks have made no progress for {} s. The job goes on, and ends after {} s (ODORI_TIMEOUT) unless "
@@ -55,7 +54,7 @@ void show_ranks(std::chrono::seconds limit) {
       fmt::format("{} 秒間、どのランクも進んでいません。ジョブは続きますが、このまま {} 秒（ODORI_TIMEOUT）経つと終了し"
                   "ます。",
                   first_look.count(), limit.count())};
-  std::fprintf(stderr, "\n%s\n%s", heading.in(language).c_str(), rank_table::table(language).c_str());
+  std::fprintf(stderr, "\n%s\n%s", in_language(heading).c_str(), rank_table::table(language()).c_str());
 }
 
 }  // namespace
@@ -105,8 +104,9 @@ void Watchdog::watch(const std::stop_token& stop) {
 std::string Watchdog::standstill(std::chrono::steady_clock::duration silent) const {
   if (limit_.count() == 0 || silent <= std::min<std::chrono::steady_clock::duration>(limit_, first_look)) return {};
   if (rank_table::is_deadlocked())
-    return fmt::format("{} has made no progress for {} seconds, and cannot go on. {}", words_.work,
-                       std::min(limit_, first_look).count(), rank_table::who_is_missing());
+    return in_language({"{} has made no progress for {} seconds, and cannot go on. {}",
+                        "{} が {} 秒間進んでおらず、この先も進めません。{}"},
+                       in_language(words_.work), std::min(limit_, first_look).count(), rank_table::who_is_missing());
   if (silent <= limit_) return {};
   std::string cause = rank_table::who_is_missing();
   auto waited = limit_;
@@ -115,10 +115,11 @@ std::string Watchdog::standstill(std::chrono::steady_clock::duration silent) con
     if (silent <= waited) return {};
     cause = rank_table::who_is_elsewhere();
   }
-  if (cause.empty()) cause = words_.advice;
-  return fmt::format(
-      "{} has made no progress for {} seconds. {} ODORI_TIMEOUT={} waits longer, ODORI_TIMEOUT=0 for ever.",
-      words_.work, waited.count(), cause, 10 * limit_.count());
+  if (cause.empty()) cause = in_language(words_.advice);
+  return in_language(
+      {"{} has made no progress for {} seconds. {} ODORI_TIMEOUT={} waits longer, ODORI_TIMEOUT=0 for ever.",
+       "{} が {} 秒間進んでいません。{} ODORI_TIMEOUT={} で待つ時間を延ばせます（0 なら無制限）。"},
+      in_language(words_.work), waited.count(), cause, 10 * limit_.count());
 }
 
 std::chrono::seconds watchdog_limit() {

@@ -33,6 +33,8 @@
 #include <string>
 #include <thread>
 
+#include "errors/language.h"
+
 namespace odori {
 
 /// Ends the program, and all ranks of an MPI job, through report_failure(), if it hangs (see above), or if `failure`
@@ -40,8 +42,8 @@ namespace odori {
 class Watchdog {
  public:
   struct Words {
-    std::string work;    // begins the sentence: "NCCL's exchange between the ranks"
-    std::string advice;  // appended if no missing rank is known: sentences on what may help
+    Text work;    // begins the sentence: "NCCL's exchange between the ranks"
+    Text advice;  // appended if no missing rank is known: sentences on what may help
   };
   /// `limit`: 0: none. `failure` is called several times per second, and returns a sentence about an error, or an empty
   /// string.

@@ -107,14 +107,17 @@ File::File(const std::string& directory, int rank, int n_ranks) {
   const std::string path = fmt::format("{}/trace.{}.json", directory, rank);
   // A pipe with a name would be waited for without O_NONBLOCK.
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
-  require(fd >= 0, "The event stream {} can't be written: {}. Give --trace a folder that you may write to.", path,
-          error ? error.message() : std::strerror(errno));
+  require(fd >= 0,
+          {"The event stream {} can't be written: {}. Give --trace a folder that you may write to.",
+           "イベント列 {} を書けません: {}。--trace に書き込めるフォルダを指定してください。"},
+          path, error ? error.message() : std::strerror(errno));
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(fd);
-    fail(
-        "Another training writes its event stream into {}. Give --trace another folder, or wait until that one has "
-        "ended.",
-        directory);
+    fail({"Another training writes its event stream into {}. Give --trace another folder, or wait until that one has "
+          "ended.",
+          "別の学習が {} にイベント列を書いています。--trace "
+          "に別のフォルダを指定するか、その学習が終わるまで待ってください。"},
+         directory);
   }
   [[maybe_unused]] const int emptied = ::ftruncate(fd, 0);  // no other file has a length
   if (rank == 0) remove_ranks_from(n_ranks, directory);

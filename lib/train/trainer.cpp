@@ -24,8 +24,10 @@ void make_writable(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = {errno, std::generic_category()};
-  require(!error, "The output folder {} can't be written: {}. Give --out a folder that you may write to.", folder,
-          error.message());
+  require(!error,
+          {"The output folder {} can't be written: {}. Give --out a folder that you may write to.",
+           "出力フォルダ {} に書き込めません: {}。--out に書き込めるフォルダを指定してください。"},
+          folder, error.message());
 }
 
 /// Of a training that writes into the folder. Where the file system has no locks, none is held.
@@ -37,8 +39,11 @@ Lock lock_of(const std::string& folder) {
   } catch (const WriteError&) {
   }
   const std::string holder = lock.holder();
-  require(free, "Another training writes into {} ({}). Give --out another folder, or wait until that one has ended.",
-          folder, holder.empty() ? "it doesn't say which" : holder);
+  require(free,
+          {"Another training writes into {} ({}). Give --out another folder, or wait until that one has ended.",
+           "別の学習が {} に書き込んでいます（{}）。--out "
+           "に別のフォルダを指定するか、その学習が終わるまで待ってください。"},
+          folder, holder.empty() ? in_language(Text{"it doesn't say which", "どの学習かは不明"}) : holder);
   return lock;
 }
 
@@ -114,8 +119,10 @@ void Trainer::require_finite_loss() const {
     const auto loss = observation_.find(key);
     if (loss == observation_.end() || std::isfinite(loss->second)) continue;
     throw Error(
-        fmt::format("The training diverged: {} is {} at the end of epoch {}. A smaller --learnrate, or a larger "
-                    "--batchsize, keeps the weights finite; --keep-going trains on all the same.",
+        in_language({"The training diverged: {} is {} at the end of epoch {}. A smaller --learnrate, or a larger "
+                     "--batchsize, keeps the weights finite; --keep-going trains on all the same.",
+                     "学習が発散しました。{0} がエポック {2} の終わりに {1} になりました。--learnrate を小さくするか、"
+                     "--batchsize を大きくしてください。--keep-going を付けると、そのまま学習を続けます。"},
                     key, loss->second, updater_.epoch()),
         exit_code::diverged);
   }
@@ -128,14 +135,19 @@ void Trainer::run_extensions(bool is_new_epoch) {
 }
 
 void Trainer::stop_interrupted() {
-  throw Error(fmt::format("Interrupted at iteration {}, in epoch {} of {}. {}", updater_.iteration(),
-                          updater_.epoch() + 1, n_epochs_, way_on()),
+  throw Error(in_language({"Interrupted at iteration {}, in epoch {} of {}. {}",
+                           "反復 {}（エポック {} / {}）で中断しました。{}"},
+                          updater_.iteration(), updater_.epoch() + 1, n_epochs_, way_on()),
               exit_code::interrupted);
 }
 
 std::string Trainer::way_on() const {
-  if (last_snapshot_.empty()) return "There is no snapshot yet, so a new start begins at the first epoch.";
-  return fmt::format("The last good snapshot is {0}: --resume {0} goes on from there.", last_snapshot_);
+  if (last_snapshot_.empty())
+    return in_language(Text{"There is no snapshot yet, so a new start begins at the first epoch.",
+                            "スナップショットはまだないため、次は最初のエポックから始まります。"});
+  return in_language({"The last good snapshot is {0}: --resume {0} goes on from there.",
+                      "最後のスナップショットは {0} です。--resume {0} でそこから再開できます。"},
+                     last_snapshot_);
 }
 
 double Trainer::elapsed_time() const {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "comm/algorithm.h"
-#include "comm/cost.h"
 #include "comm/communicator.h"
+#include "comm/cost.h"
 #include "errors/error.h"
 #include "errors/language.h"
 #include "simulate/simulated_communicator.h"
@@ -22,13 +22,13 @@ void check_mean(std::span<const float> values, std::span<const double> means, in
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double tolerance = std::min(2e-6 * std::abs(means[i]), 0.5 * std::abs(tried_unit(i)) / n);
     if (std::abs(double{values[i]} - means[i]) <= tolerance) continue;
-    throw Error(in_language(
+    throw Error(
         {fmt::format("The mean is WRONG: element {} of rank {} is {:.9g}, and should be {:.9g}. Each rank's elements "
                      "have to be in the sum once. ./odori check ring looks for the blank.",
                      i, rank, values[i], means[i]),
          fmt::format("平均が正しくありません。ランク {} の要素 {} は {:.9g} ですが、正しくは {:.9g} です。どのランクの"
                      "要素も、和に 1 回だけ含まれる必要があります。原因の空欄は ./odori check ring で調べられます。",
-                     rank, i, values[i], means[i])}));
+                     rank, i, values[i], means[i])});
   }
 }
 
@@ -54,30 +54,30 @@ simulate::Options options_for(const simulate::Plan& plan, std::size_t length) {
   return {.scale = plan.gradient_bytes / static_cast<double>(length * sizeof(float))};
 }
 
-/// From how many ranks on the kit's tree takes less time than the learner's all-reduce.
-Text conclude(const std::vector<int>& ranks, const std::vector<std::optional<double>>& learners,
+/// From how many ranks on the kit's tree takes less time than the simulated all-reduce, `curve`.
+Text conclude(const std::vector<int>& ranks, const SimulationReport::Curve& curve,
               const std::vector<std::optional<double>>& tree) {
+  const std::vector<std::optional<double>>& times = curve.values;
   std::size_t from = ranks.size();
-  while (from > 0 && learners[from - 1] && tree[from - 1] && *tree[from - 1] < 0.999 * *learners[from - 1]) --from;
+  while (from > 0 && times[from - 1] && tree[from - 1] && *tree[from - 1] < 0.999 * *times[from - 1]) --from;
   if (from == ranks.size())
-    return {fmt::format("On {} ranks a tree takes no less time: {:.4g} ms, and yours {:.4g} ms.", ranks.back(),
-                        *tree.back(), *learners.back()),
-            fmt::format(
-                "{} ランクでは、ツリーの方が速いとは言えません（ツリー {:.4g} ms、あなたの all-reduce {:.4g} ms）。",
-                ranks.back(), *tree.back(), *learners.back())};
+    return {fmt::format("On {} ranks a tree takes no less time: {:.4g} ms, and {} {:.4g} ms.", ranks.back(),
+                        *tree.back(), curve.name.english, *times.back()),
+            fmt::format("{} ランクでは、ツリーの方が速いとは言えません（ツリー {:.4g} ms、{} {:.4g} ms）。",
+                        ranks.back(), *tree.back(), curve.name.japanese, *times.back())};
   return {fmt::format("From {} ranks on a tree takes less time: on {} ranks {:.4g} ms instead of {:.4g} ms. It sends "
                       "2 log2 n messages one after another, a ring 2 (n - 1).",
-                      ranks[from], ranks.back(), *tree.back(), *learners.back()),
+                      ranks[from], ranks.back(), *tree.back(), *times.back()),
           fmt::format(
               "{} ランクからはツリーの方が速く、{} ランクでは {:.4g} ms に対して {:.4g} ms です。順に送るメッセージは、"
               "ツリーでは 2 log2 n 個、リングでは 2 (n - 1) 個です。",
-              ranks[from], ranks.back(), *learners.back(), *tree.back())};
+              ranks[from], ranks.back(), *times.back(), *tree.back())};
 }
 
 /// All clusters of a plan, and an iteration on the last one.
 struct Simulated {
   std::vector<int> ranks;
-  SimulationReport::Curve learners{.name = {"yours", "あなたの all-reduce"}, .simulated = true},
+  SimulationReport::Curve asked{.name = {"yours", "あなたの all-reduce"}, .simulated = true},
       kits_ring{.name = {"the kit's ring", "キットのリング"}, .simulated = true},
       kits_tree{.name = {"the kit's tree", "キットのツリー"}, .simulated = true},
       ring{.name = {"ring, formula", "リング（式）"}}, tree{.name = {"tree, formula", "ツリー（式）"}},
@@ -94,6 +94,7 @@ double kits_seconds(const char* name, const simulate::Plan& plan, const cost::Cl
 
 Simulated simulate_all(const simulate::Plan& plan, const AllReduce& all_reduce) {
   Simulated all;
+  if (plan.kits_answer) all.asked.name = {"the kit's answer", "模範解答の all-reduce"};
   const auto iterate = [&] {
     const std::size_t length = length_for(plan, plan.clusters.back());
     simulate::Options options = options_for(plan, length);
@@ -112,7 +113,7 @@ Simulated simulate_all(const simulate::Plan& plan, const AllReduce& all_reduce) 
       all.seconds = simulate_iteration(all_reduce, cluster, length, 0, options_for(plan, length)).seconds;
     }
     all.ranks.push_back(cluster.ranks());
-    all.learners.values.emplace_back(1e3 * all.seconds);
+    all.asked.values.emplace_back(1e3 * all.seconds);
     // A tree halves the vector as often as the ranks.
     const auto power = static_cast<int>(std::bit_floor(static_cast<unsigned>(cluster.ranks())));
     all.kits_ring.values.emplace_back(1e3 * kits_seconds("ring", plan, cluster, cluster.ranks()));
@@ -138,11 +139,12 @@ SimulationReport report_of(const simulate::Plan& plan, const Simulated& all) {
   const Text where = in_words(cluster), links = links_of(cluster);
   const std::string bytes = size_of(plan.gradient_bytes);
   return {
-      .title = {"Your all-reduce on " + where.english, "あなたの all-reduce：" + where.japanese},
+      .title = {(plan.kits_answer ? "The kit's all-reduce on " : "Your all-reduce on ") + where.english,
+                all.asked.name.japanese + "：" + where.japanese},
       .place = {fmt::format("{}. {} of gradients ({}), the mean right on every rank.", links.english, bytes,
                             plan.model),
                 fmt::format("{}。勾配 {}（{}）。平均はすべてのランクで正解。", links.japanese, bytes, plan.model)},
-      .conclusion = conclude(all.ranks, all.learners.values, all.kits_tree.values),
+      .conclusion = conclude(all.ranks, all.asked, all.kits_tree.values),
       .rows = {{{"one all-reduce", "all-reduce 1 回"}, duration_of(all.seconds), duration_of(closed)},
                {{"an iteration", "1 反復"},
                 duration_of(all.iteration.seconds),
@@ -156,7 +158,7 @@ SimulationReport report_of(const simulate::Plan& plan, const Simulated& all) {
                {{"time in which a rank waits, mean", "ランクの待ち時間の割合（平均）"}, idle_of(all.iteration), ""}},
       .ranks = all.ranks,
       .unit = {"one all-reduce, ms", "all-reduce 1 回のミリ秒"},
-      .curves = {all.learners, all.kits_ring, all.kits_tree, all.ring, all.tree, all.hierarchical}};
+      .curves = {all.asked, all.kits_ring, all.kits_tree, all.ring, all.tree, all.hierarchical}};
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ namespace odori {
 namespace {
 
 constexpr const char* schedules[] = {"fixed", "scaled", "warm_up"};
-const std::map<std::string, std::string> in_words{
-    {"fixed", "fixed rate"}, {"scaled", "scaled rate"}, {"warm_up", "scaled rate, with warm-up"}};
+const std::map<std::string, Text> in_words{{"fixed", {"fixed rate", "固定の学習率"}},
+                                           {"scaled", {"scaled rate", "スケーリングした学習率"}},
+                                           {"warm_up", {"scaled rate, with warm-up", "スケーリングとウォームアップ"}}};
 
 /// Accuracies in percent by batch.
 using ByBatch = std::map<int, double>;
@@ -69,18 +70,23 @@ Figure figure_of(const std::vector<Trial>& trials, const Stored& stored) {
       for (const auto& [batch, accuracy] : by_batch) batches.insert(batch);
   };
   add_batches(now), add_batches(stored.accuracies);
-  Figure figure{.title = "Accuracy by batch, after the same number of epochs",
-                .text = "Marks: your training runs. " + (stored.about.empty() ? "" : "Lines: " + stored.about),
-                .x_name = "images of an update",
-                .y_name = "held-out accuracy, %",
+  const std::string lines =
+      stored.about.empty() ? "" : in_language({"Lines: {}", "線: キットに記録された結果。"}, stored.about);
+  Figure figure{.title = in_language(Text{"Accuracy by batch, after the same number of epochs",
+                                          "同じエポック数の学習後の、バッチごとの正解率"}),
+                .text = in_language({"Marks: your training runs. {}", "印: あなたの学習。{}"}, lines),
+                .x_name = in_language(Text{"images of an update", "1 更新の枚数"}),
+                .y_name = in_language(Text{"held-out accuracy, %", "検証データの正解率（%）"}),
                 .x = {batches.begin(), batches.end()},
                 .curves = {}};
   for (const char* schedule : schedules)
     if (stored.accuracies.contains(schedule))
-      figure.curves.push_back(curve_of(in_words.at(schedule), figure.x, stored.accuracies.at(schedule), false));
+      figure.curves.push_back(
+          curve_of(in_language(in_words.at(schedule)), figure.x, stored.accuracies.at(schedule), false));
   for (const char* schedule : schedules)
     if (now.contains(schedule))
-      figure.curves.push_back(curve_of("yours: " + in_words.at(schedule), figure.x, now.at(schedule), true));
+      figure.curves.push_back(curve_of(in_language({"yours: {}", "あなた: {}"}, in_language(in_words.at(schedule))),
+                                       figure.x, now.at(schedule), true));
   return figure;
 }
 
@@ -111,14 +117,26 @@ void print(const std::vector<Trial>& trials, const std::vector<Trial>& chosen) {
     const bool is_chosen = std::any_of(chosen.begin(), chosen.end(), [&](const Trial& one) {
       return one.batch == trial.batch && one.schedule == trial.schedule;
     });
-    rows.push_back({std::to_string(trial.batch), in_words.at(trial.schedule),
+    rows.push_back({std::to_string(trial.batch), in_language(in_words.at(trial.schedule)),
                     fmt::format("{:.0f}", trial.images_per_second), fmt::format("{:.3f}", trial.training_loss),
                     fmt::format("{:.1f} %", 100 * trial.held_out_accuracy), seconds(trial.seconds_to(target)),
-                    is_chosen ? "chosen" : ""});
+                    is_chosen ? in_language(Text{"chosen", "選択"}) : ""});
   }
-  fmt::print("{}", text_table({"batch", "learning rate", "images/s", "training loss", "held-out accuracy",
-                               fmt::format("seconds to {:.1f} %", 100 * target), ""},
-                              rows));
+  const TableRow english{"batch",
+                         "learning rate",
+                         "images/s",
+                         "training loss",
+                         "held-out accuracy",
+                         fmt::format("seconds to {:.1f} %", 100 * target),
+                         ""},
+      japanese{"バッチ",
+               "学習率",
+               "枚/秒",
+               "学習の損失",
+               "検証データの正解率",
+               fmt::format("{:.1f} % までの秒数", 100 * target),
+               ""};
+  fmt::print("{}", text_table(language() == "ja" ? japanese : english, rows));
 }
 
 /// With warm-up, no update would have the scaled rate.
@@ -126,9 +144,12 @@ void warn_of_long_warm_up(const TrialOptions& options) {
   const bool warms_up = options.only.empty() || options.only == "warm_up";
   if (!warms_up || options.warmup_epochs <= options.epochs) return;
   fmt::print(
-      "--warmup-epochs {} is more than --epoch {}: with warm-up, no update has the scaled rate. Train for longer, or "
-      "warm up in fewer epochs.\n",
-      options.warmup_epochs, options.epochs);
+      "{}\n",
+      in_language({"--warmup-epochs {} is more than --epoch {}: with warm-up, no update has the scaled "
+                   "rate. Train for longer, or warm up in fewer epochs.",
+                   "--warmup-epochs {} が --epoch {} より大きいため、学習率が目標値に達しません。エポックを増やすか、"
+                   "--warmup-epochs を減らしてください。"},
+                  options.warmup_epochs, options.epochs));
 }
 
 }  // namespace
@@ -161,13 +182,18 @@ void compare_trials(const std::function<Trial(const std::string& schedule, int m
     for (const char* schedule : schedules) {
       if (!all && only != schedule) continue;
       if (comm.rank() == 0) {
-        fmt::print("Training {} of {}: {}, {} batch{} of each rank an update ...\n",
-                   trials.size() + of_batch.size() + 1, n_trials, in_words.at(schedule), m, m == 1 ? "" : "es");
+        fmt::print("{}\n", in_language({"Training {} of {}: {}, {} batch{} of each rank an update ...",
+                                        "学習 {0} / {1}: {2}、1 更新あたり各ランク {3} バッチ …"},
+                                       trials.size() + of_batch.size() + 1, n_trials,
+                                       in_language(in_words.at(schedule)), m, m == 1 ? "" : "es"));
         std::fflush(stdout);
       }
       of_batch.push_back(train(schedule, m));
     }
-    if (of_batch.empty()) throw UsageError(fmt::format("--only takes fixed, scaled or warm_up, not \"{}\".", only));
+    if (of_batch.empty())
+      throw UsageError(in_language({"--only takes fixed, scaled or warm_up, not \"{}\".",
+                                    "--only に指定できるのは fixed、scaled、warm_up です（\"{}\" は使えません）。"},
+                                   only));
     if (all) chosen.push_back(rules.choose(of_batch));
     trials.insert(trials.end(), of_batch.begin(), of_batch.end());
   }
@@ -175,8 +201,8 @@ void compare_trials(const std::function<Trial(const std::string& schedule, int m
   print(trials, chosen);
   replace_file(out + "/trials.json", json_text(to_json(trials), 1) + "\n");
   const std::string page = out + "/figure.html";
-  replace_file(page, to_page(figure_of(trials, read_stored()), "en", read_chart_js()));
-  fmt::print("\nAs a picture: {}\n", page);
+  replace_file(page, to_page(figure_of(trials, read_stored()), language(), read_chart_js()));
+  fmt::print("\n{}\n", in_language({"As a picture: {}", "図: {}"}, page));
 }
 
 }  // namespace odori

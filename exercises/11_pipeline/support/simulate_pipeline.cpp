@@ -55,15 +55,16 @@ bool simulate_if_asked(const PipelineFunctions& functions) {
   const auto plan = asked_simulation();
   if (!plan) return false;
   if (std::fmod(plan->batch, plan->micro_batches) != 0)
-    throw Error(in_language({fmt::format("{} images can't be split into {} micro-batches. Choose --batchsize as a "
-                                         "multiple of --microbatches.",
-                                         plan->batch, plan->micro_batches),
-                             fmt::format("{} 枚の画像は {} 個のマイクロバッチに分割できません。--batchsize は "
-                                         "--microbatches の倍数にしてください。",
-                                         plan->batch, plan->micro_batches)}));
+    throw Error({fmt::format("{} images can't be split into {} micro-batches. Choose --batchsize as a "
+                             "multiple of --microbatches.",
+                             plan->batch, plan->micro_batches),
+                 fmt::format("{} 枚の画像は {} 個のマイクロバッチに分割できません。--batchsize は "
+                             "--microbatches の倍数にしてください。",
+                             plan->batch, plan->micro_batches)});
   const Iteration iteration{*plan, functions};
-  SimulationReport::Curve gpipe{.name = {"your GPipe", "あなたの GPipe"}, .simulated = true},
-      one_by_one{.name = {"your 1F1B", "あなたの 1F1B"}, .simulated = true},
+  const Text whose = plan->kits_answer ? Text{"the kit's", "模範解答の"} : Text{"your", "あなたの"};
+  SimulationReport::Curve gpipe{.name = {whose.english + " GPipe", whose.japanese + " GPipe"}, .simulated = true},
+      one_by_one{.name = {whose.english + " 1F1B", whose.japanese + " 1F1B"}, .simulated = true},
       bubble{.name = {"without messages", "通信なし"}}, busy{.name = {"without idle time", "待ちなし"}};
   std::vector<int> ranks;
   int held_by_gpipe = 0;
@@ -89,7 +90,8 @@ bool simulate_if_asked(const PipelineFunctions& functions) {
   const Text cluster_words = in_words(cluster), links = links_of(cluster);
   const Text conclusion = conclude(ranks, one_by_one.values, plan->batch, m);
   const SimulationReport report{
-      .title = {"Your pipeline on " + cluster_words.english, "あなたのパイプライン：" + cluster_words.japanese},
+      .title = {(plan->kits_answer ? "The kit's pipeline on " : "Your pipeline on ") + cluster_words.english,
+                whose.japanese + "パイプライン：" + cluster_words.japanese},
       .place = {fmt::format(
                     "{}. One device computes {:.0f} images ({}) in {}; stages of equal cost, {} micro-batches, {} "
                     "in a message. Gradients are those of one device.",

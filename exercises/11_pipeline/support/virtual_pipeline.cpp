@@ -55,13 +55,13 @@ void check_gradients(const VirtualPipeline& run, const std::vector<float>& expec
   constexpr float tolerance = 1e-3f;  // thousands of products, each rounded
   for (std::size_t i = 0; i < expected.size(); ++i)
     if (std::abs(run.gradients[i] - expected[i]) > tolerance * std::abs(expected[i]))
-      throw Error(in_language(
+      throw Error(
           {fmt::format("The gradients are WRONG: parameter {} has {:.6g}, and {:.6g} on one device. ./odori check "
                        "pipeline looks for the blank.",
                        i, run.gradients[i], expected[i]),
            fmt::format("勾配が正しくありません。パラメータ {} の勾配は {:.6g} ですが、1 デバイスでは {:.6g} です。"
                        "原因の空欄は ./odori check pipeline で調べられます。",
-                       i, run.gradients[i], expected[i])}));
+                       i, run.gradients[i], expected[i])});
 }
 
 std::vector<Order> orders_of(const PipelineFunctions& functions, bool is_gpipe, int p, int m) {

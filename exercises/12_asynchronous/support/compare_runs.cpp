@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "errors/error.h"
 #include "files/file.h"
 #include "perceptron.h"
 #include "report/figure.h"
@@ -16,8 +17,8 @@ namespace odori {
 namespace {
 
 void write_page(const Figure& figure, const std::string& path) {
-  replace_file(path, to_page(figure, "en", read_chart_js()));
-  fmt::print("As a picture: {}\n", path);
+  replace_file(path, to_page(figure, language(), read_chart_js()));
+  fmt::print("{}\n", in_language({"As a picture: {}", "図: {}"}, path));
 }
 
 // ---- The quadratic: curvature 1
@@ -26,14 +27,14 @@ constexpr double quadratic_rate = 0.8;
 constexpr int quadratic_updates = 30;
 
 struct Way {
-  const char* name;
+  Text name;
   int staleness;  // constant, after the first updates: that many workers compute in addition to one
   bool rate_by_staleness;
 };
-constexpr Way quadratic_ways[] = {{"staleness 0", 0, false},
-                                  {"staleness 1", 1, false},
-                                  {"staleness 2", 2, false},
-                                  {"staleness 2, rate divided by it", 2, true}};
+const Way quadratic_ways[] = {{{"staleness 0", "古さ 0"}, 0, false},
+                              {{"staleness 1", "古さ 1"}, 1, false},
+                              {{"staleness 2", "古さ 2"}, 2, false},
+                              {{"staleness 2, rate divided by it", "古さ 2、学習率を古さで割る"}, 2, true}};
 
 /// |parameter| after each update.
 std::vector<double> distances(const Way& way, const Functions& functions) {
@@ -118,9 +119,11 @@ void print(const std::vector<Trained>& all, const Functions& functions) {
                     reached == one.log.end() ? "-" : std::to_string(reached->images),
                     seconds_text(functions.seconds_to(target, one.log))});
   }
-  fmt::print("\n{}", text_table({"perceptron", "images/s", "best accuracy",
-                                 fmt::format("images to {:.1f} %", 100 * target), "your seconds to it"},
-                                rows));
+  const TableRow english{"perceptron", "images/s", "best accuracy", fmt::format("images to {:.1f} %", 100 * target),
+                         "your seconds to it"},
+      japanese{"パーセプトロン", "枚/秒", "最高の正解率", fmt::format("{:.1f} % までの枚数", 100 * target),
+               "あなたの秒数"};
+  fmt::print("\n{}", text_table(language() == "ja" ? japanese : english, rows));
 }
 
 std::vector<double> hundredths(double last) {
@@ -142,16 +145,30 @@ Curve accuracy_by(const std::vector<double>& x, const Trained& trained, bool by_
 }
 
 void write_pages(const std::vector<Trained>& all, const std::string& out) {
-  const std::string text =
+  const std::string text = in_language(Text{
       "Your parameter server in virtual time. Workers have different speeds: of five, three compute a batch in the "
-      "same time, one needs twice that time, and one five times.";
+      "same time, one needs twice that time, and one five times.",
+      "仮想時間でのあなたのパラメータサーバ。ワーカーの速さは異なります。5 つのうち 3 つは同じ時間でバッチを計算し、1 "
+      "つは 2 倍、"
+      "1 つは 5 倍かかります。"});
   std::set<double> images;
   double last = 0;
   for (const Trained& one : all)
     for (const auto& entry : one.log) images.insert(entry.images), last = std::max(last, entry.seconds);
   if (images.empty()) return;
-  Figure by_images{"Accuracy over images", text, "images", "accuracy, %", {images.begin(), images.end()}, {}},
-      by_seconds{"Accuracy over seconds", text, "seconds", "accuracy, %", hundredths(last), {}};
+  const std::string accuracy = in_language(Text{"accuracy, %", "正解率（%）"});
+  Figure by_images{in_language(Text{"Accuracy over images", "枚数と正解率"}),
+                   text,
+                   in_language(Text{"images", "枚数"}),
+                   accuracy,
+                   {images.begin(), images.end()},
+                   {}},
+      by_seconds{in_language(Text{"Accuracy over seconds", "秒数と正解率"}),
+                 text,
+                 in_language(Text{"seconds", "秒"}),
+                 accuracy,
+                 hundredths(last),
+                 {}};
   for (const Trained& one : all) {
     by_images.curves.push_back(accuracy_by(by_images.x, one, false));
     by_seconds.curves.push_back(accuracy_by(by_seconds.x, one, true));
@@ -165,18 +182,21 @@ void write_pages(const std::vector<Trained>& all, const std::string& out) {
 
 void show_quadratic(const Functions& functions, const std::string& out) {
   Figure figure{
-      .title = "Stale gradients on a quadratic of curvature 1",
-      .text = fmt::format("Distance from the minimum after each update of your server, at rate {}. With a "
-                          "constant staleness of tau, a rate is stable if it is below 2 sin(pi / (4 tau + 2)): "
-                          "2, 1 and 0.62 for 0, 1 and 2.",
+      .title = in_language(Text{"Stale gradients on a quadratic of curvature 1", "曲率 1 の 2 次関数での古い勾配"}),
+      .text = in_language({"Distance from the minimum after each update of your server, at rate {}. With a constant "
+                           "staleness of tau, a rate is stable if it is below 2 sin(pi / (4 tau + 2)): 2, 1 and 0.62 "
+                           "for 0, 1 and 2.",
+                           "学習率 {} での、サーバの各更新後の最小値からの距離。古さが一定の tau なら、学習率が 2 "
+                           "sin(pi / (4 tau + 2)) "
+                           "未満のとき安定です（古さ 0、1、2 でそれぞれ 2、1、0.62）。"},
                           quadratic_rate),
-      .x_name = "updates",
-      .y_name = "distance from the minimum"};
+      .x_name = in_language(Text{"updates", "更新の数"}),
+      .y_name = in_language(Text{"distance from the minimum", "最小値からの距離"})};
   std::vector<TableRow> rows;
   for (int update = 1; update <= quadratic_updates; ++update) figure.x.push_back(update);
   for (const Way& way : quadratic_ways) {
-    Curve curve{.name = way.name};
-    TableRow row{way.name};
+    Curve curve{.name = in_language(way.name)};
+    TableRow row{curve.name};
     double largest = 0;
     const std::vector<double> all = distances(way, functions);
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -187,25 +207,27 @@ void show_quadratic(const Functions& functions, const std::string& out) {
     figure.curves.push_back(curve);
     rows.push_back(row);
   }
-  fmt::print(
-      "{}",
-      text_table({fmt::format("largest distance, rate {}", quadratic_rate), "updates 1-10", "11-20", "21-30"}, rows));
+  fmt::print("{}", text_table({in_language({"largest distance, rate {}", "最大の距離、学習率 {}"}, quadratic_rate),
+                               in_language(Text{"updates 1-10", "更新 1-10"}), "11-20", "21-30"},
+                              rows));
   write_page(figure, out + "/quadratic.html");
 }
 
 void compare_runs(const Functions& functions, const Arguments& args, const RunOptions& options) {
   const double rate = args.learnrate;
-  const std::string n = fmt::format("{} workers", options.workers);
+  const std::string n = in_language({"{} workers", "{} ワーカー"}, options.workers);
   std::vector<Trained> all;
   const auto add = [&](const std::string& name, int workers, const Settings& settings) {
-    fmt::print("Training {} of 4 in virtual time: {} ...\n", all.size() + 1, name);
+    fmt::print("{}\n", in_language({"Training {} of 4 in virtual time: {} ...", "仮想時間での学習 {} / 4: {} …"},
+                                   all.size() + 1, name));
     std::fflush(stdout);
     all.push_back(train(name, workers, settings, args, options.batchsize, functions));
   };
-  add("1 worker", 1, {rate});
+  add(in_language(Text{"1 worker", "1 ワーカー"}), 1, {rate});
   add(n, options.workers, {rate});
-  add(n + ", rate divided by the staleness", options.workers, {rate, true});
-  add(fmt::format("the same, bound {}", options.bound), options.workers, {rate, true, options.bound});
+  add(n + in_language(Text{", rate divided by the staleness", "、学習率を古さで割る"}), options.workers, {rate, true});
+  add(in_language({"the same, bound {}", "同じ、上限 {}"}, options.bound), options.workers,
+      {rate, true, options.bound});
   print(all, functions);
   write_pages(all, options.out);
 }

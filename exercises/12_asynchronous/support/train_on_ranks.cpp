@@ -101,13 +101,20 @@ void train_on_ranks(const Functions& functions, const Arguments& args, const Run
   RankServerEnd workers(comm, perceptron.n_gradients(), initial.size(), measured);
   Server server{Array(initial), 0, n_workers};
   functions.serve(server, workers, {args.learnrate, true, options.bound});
-  fmt::print("Your functions between MPI ranks, with bound {} and the rate divided by the staleness:\n", options.bound);
-  fmt::print("{} worker{}: {:.0f} images/s, accuracy {:.1f} %\n", n_workers, n_workers == 1 ? "" : "s",
-             perceptron.n_gradients() * perceptron.batch_size() / measured.seconds,
-             100 * perceptron.accuracy({server.parameters.begin(), server.parameters.end()}));
+  fmt::print("{}\n",
+             in_language({"Your functions between MPI ranks, with bound {} and the rate divided by the staleness:",
+                          "MPI のランクの間であなたの関数を実行（上限 {}、学習率を古さで割る）:"},
+                         options.bound));
+  fmt::print("{}\n", in_language({"{0} worker{1}: {2:.0f} images/s, accuracy {3:.1f} %",
+                                  "{0} ワーカー: {2:.0f} 枚/秒、正解率 {3:.1f} %"},
+                                 n_workers, n_workers == 1 ? "" : "s",
+                                 perceptron.n_gradients() * perceptron.batch_size() / measured.seconds,
+                                 100 * perceptron.accuracy({server.parameters.begin(), server.parameters.end()})));
   for (const auto& [staleness, updates] : measured.updates_by_staleness)
-    fmt::print("  staleness {}: {} updates\n", staleness, updates);
-  fmt::print("Run it again: the order of arrival changes, and so do the accuracy and these counts.\n");
+    fmt::print("{}\n", in_language({"  staleness {}: {} updates", "  古さ {}: {} 回の更新"}, staleness, updates));
+  fmt::print("{}\n",
+             in_language(Text{"Run it again: the order of arrival changes, and so do the accuracy and these counts.",
+                              "もう一度実行すると、届く順序が変わり、正解率とこれらの回数も変わります。"}));
 }
 
 }  // namespace odori

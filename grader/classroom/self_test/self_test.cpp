@@ -132,7 +132,7 @@ bool judge(const Examinee& examinee, const fs::path& results, const Messages& me
 }  // namespace
 
 int self_test(const GradeFlags& flags) {
-  const Messages messages(flags.kit, language_or_default(flags.language));
+  const Messages messages(flags.kit, language());
   try {
     const Sandbox tried;
   } catch (const EnvironmentFault& fault) {
@@ -155,8 +155,7 @@ int self_test(const GradeFlags& flags) {
                                 .out = scratch.path() / "results",
                                 .kit = flags.kit,
                                 .build = flags.build,
-                                .jobs = flags.jobs,
-                                .language = flags.language});
+                                .jobs = flags.jobs});
   if (code == exit_code::interrupted) throw Error("Interrupted.", exit_code::interrupted);
 
   fmt::print("\n{}\n", messages.text("self_test_title"));

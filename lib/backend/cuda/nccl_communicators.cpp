@@ -14,10 +14,13 @@ std::string words_of(ncclResult_t result) {
   return last && *last ? fmt::format("{} ({})", ncclGetErrorString(result), last) : ncclGetErrorString(result);
 }
 
-const char* const advice =
+const Text advice{
     "Either a device or rank doesn't take part in it (all have to make the same calls), or a link between them doesn't "
     "work. NCCL_DEBUG=INFO shows what NCCL does; NCCL_P2P_DISABLE=1 does without the direct links between GPUs, which "
-    "hang on some machines.";
+    "hang on some machines.",
+    "参加していないデバイスやランクがある（すべてが同じ呼び出しを行う必要があります）か、その間の接続が動いていません。"
+    "NCCL_DEBUG=INFO で NCCL の動きを表示できます。GPU 間の直接接続で止まるマシンでは NCCL_P2P_DISABLE=1 "
+    "を試してください。"};
 
 }  // namespace
 
@@ -26,13 +29,13 @@ void check(ncclResult_t result, const char* doing) {
   fail("NCCL failed while {}: {}. NCCL_DEBUG=INFO shows what it did.", doing, words_of(result));
 }
 
-NcclCommunicators::NcclCommunicators(std::size_t n, const char* work)
+NcclCommunicators::NcclCommunicators(std::size_t n, const Text& work)
     : comms_(n),
       watch_(
           std::make_unique<Watchdog>(Watchdog::Words{work, advice}, watchdog_limit(), [this] { return failure(); })) {}
 
 NcclCommunicators::NcclCommunicators(std::span<const int> ordinals)
-    : NcclCommunicators(ordinals.size(), "NCCL's exchange between the GPUs") {
+    : NcclCommunicators(ordinals.size(), Text{"NCCL's exchange between the GPUs", "NCCL による GPU 間の通信"}) {
   const Watchdog::During connecting(*watch_);
   check(ncclCommInitAll(comms_.data(), static_cast<int>(ordinals.size()), ordinals.data()), "connecting the GPUs");
   const std::lock_guard lock(mutex_);
@@ -40,7 +43,7 @@ NcclCommunicators::NcclCommunicators(std::span<const int> ordinals)
 }
 
 NcclCommunicators::NcclCommunicators(int n_ranks, const ncclUniqueId& id, int rank)
-    : NcclCommunicators(1, "NCCL's exchange between the ranks") {
+    : NcclCommunicators(1, Text{"NCCL's exchange between the ranks", "NCCL によるランク間の通信"}) {
   const Watchdog::During connecting(*watch_);
   check(ncclCommInitRank(comms_.data(), n_ranks, id, rank), "connecting the ranks");
   const std::lock_guard lock(mutex_);

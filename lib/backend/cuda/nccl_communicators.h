@@ -41,7 +41,7 @@ class NcclCommunicators {
              const std::function<ncclResult_t(ncclComm_t, std::size_t)>& call);
 
  private:
-  explicit NcclCommunicators(std::size_t n, const char* work);
+  NcclCommunicators(std::size_t n, const Text& work);
   std::string failure();
 
   std::vector<ncclComm_t> comms_;
