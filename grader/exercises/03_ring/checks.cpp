@@ -365,7 +365,7 @@ std::optional<ShownFigure> time_on_simulated_ranks(Runs& whole) {
   if (!simulated) return {};
   return ShownFigure{{"ring_simulated",
                       "ring_simulated_is",
-                      "ring_simulated_ranks",
+                      "busiest_ranks",
                       "ring_simulated_ms",
                       simulated->ranks,
                       {{"ring_simulated_ring_formula", simulated->of(RingCurve::ring_formula)},
