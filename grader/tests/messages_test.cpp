@@ -70,6 +70,10 @@ TEST(Messages, OfExercisesBelongToTheirChecks) {
     EXPECT_NE(all.find('"' + key + '"'), std::string::npos) << key;
 }
 
+TEST(Messages, AndHintsOfExercisesAreWhatTheAuthoringToolAsksFor) {
+  for (const Task& task : all_tasks()) EXPECT_EQ(faults_of_texts(ODORI_FOLDER, task), std::vector<std::string>());
+}
+
 /// Keys in the code, in quotes behind a finding, are sections.
 TEST(Messages, ThatTheCodeAsksForExist) {
   const Messages messages(ODORI_FOLDER, "en");
