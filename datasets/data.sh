@@ -26,7 +26,7 @@ list() {
       printf '%-10s %s: ./odori data fetch %s\n' "$name" "$not_there" "$name"
     elif [[ -n $fault ]]; then
       printf '%-10s %s\n' "$name" "$(say "not complete: in $data_root/$folder, $fault Remove the folder and fetch it again." \
-        "不完全: $data_root/$folder の $fault フォルダを削除して、もう一度ダウンロードしてください。")"
+        "不完全: $data_root/$folder の ${fault}フォルダを削除して、もう一度ダウンロードしてください。")"
     else
       printf '%-10s %s: %s\n' "$name" "$there" "$data_root/$folder"
     fi

@@ -26,7 +26,7 @@ Downloads the official archive, verifies its size and checksum, and unpacks it. 
 
 公式のアーカイブをダウンロードし、大きさとチェックサムを検証して展開します。中断しても、続きから再開できます。
   --mirror URL  このアドレス（アーカイブのあるフォルダ。http、https、file:///...）を最初に試す
-  --out DIR     ${data_root} の下でなく、このフォルダを作る"
+  --out DIR     作るフォルダ（省略時は ${data_root} の下）"
 }
 note() { say "$@" >&2; }              # ENGLISH JAPANESE
 die() { note "$1" "$2"; exit "${3:-1}"; } # ENGLISH JAPANESE [CODE]
@@ -42,13 +42,13 @@ parse() {
         if [[ $1 == --mirror ]]; then mirror=${2%/}; else target=${2%/}; fi
         shift ;;
       -*) die_of_usage "There is no flag $1." "$1 というフラグはありません。" ;;
-      *) [[ -z $name ]] || die_of_usage "One set at a time: $name or $1?" "一度に 1 つのセットだけ指定してください（$name か $1）。"; name=$1 ;;
+      *) [[ -z $name ]] || die_of_usage "One set at a time: $name or $1?" "一度に指定できるデータセットは 1 つです（$name か $1）。"; name=$1 ;;
     esac
     shift
   done
-  [[ -n $name ]] || die_of_usage "Which set? One of: $(archive_names | xargs)." "どのセットですか（$(archive_names | xargs)）。"
+  [[ -n $name ]] || die_of_usage "Which set? One of: $(archive_names | xargs)." "どのデータセットですか。指定できるのは $(archive_names | xargs) です。"
   read -r _ _ archive bytes kind checksum folder < <(table_lines archive "$name") ||
-    die_of_usage "There is no set $name; there are: $(archive_names | xargs)." "$name というセットはありません（$(archive_names | xargs)）。"
+    die_of_usage "There is no set $name; there are: $(archive_names | xargs)." "$name というデータセットはありません。指定できるのは $(archive_names | xargs) です。"
   target=${target:-$data_root/$folder}
 }
 
@@ -104,7 +104,7 @@ why_curl_failed() {
     7) say "no connection" "接続できません" ;;
     18 | 52 | 56) say "the connection broke" "接続が切れました" ;;
     22) say "it doesn't have the file" "ファイルがありません" ;;
-    23) say "the file can't be written (disk full?)" "ファイルに書き込めません（ディスクが満杯ですか）" ;;
+    23) say "the file can't be written (disk full?)" "ファイルに書き込めません（ディスクが満杯かもしれません）" ;;
     28) say "it stalled, or gave fewer than $least_pace bytes a second" "止まったか、毎秒 $least_pace バイトを下回りました" ;;
     33) say "it can't go on in the middle of a file" "途中から再開できません" ;;
     63) say "its file is larger than $bytes bytes, so it is another one" "$bytes バイトより大きい、別のファイルです" ;;
@@ -152,7 +152,7 @@ unpack() {
   mkdir -m 755 "$unpacked"
   if ! tar -xzf "$part" -C "$unpacked" --no-same-owner; then
     ! tar -tzf "$part" >/dev/null 2>&1 || give_up "$archive can't be unpacked to $parent (disk full?)." \
-      "$archive を $parent に展開できません（ディスクが満杯ですか）。"
+      "$archive を $parent に展開できません（ディスクが満杯かもしれません）。"
     say "$archive can't be unpacked" "$archive を展開できません"
     return
   fi

@@ -52,7 +52,7 @@ Flags parse(int argc, char** argv) {
       .check(line.number<std::uint64_t>(
           {"a whole number from 0 to 18446744073709551615", "0 から 18446744073709551615 までの整数"},
           [](std::uint64_t) { return true; }));
-  line.add_option("--out", flags.out, line.say({"The folder to write", "書くフォルダ"})).required();
+  line.add_option("--out", flags.out, line.say({"The folder to write", "出力先のフォルダ"})).required();
   line.add_flag("--force", flags.force,
                 line.say({"Replace a synthetic set that is there already", "すでにある合成データセットを作り直す"}));
   line.parse();

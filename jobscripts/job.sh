@@ -113,6 +113,7 @@ set_mpirun_flags() {
     MPIRUN_FLAGS+=" --mca btl_tcp_if_include $INTERFACE --mca oob_tcp_if_include $INTERFACE -x NCCL_SOCKET_IFNAME=$INTERFACE"
   [ -z "$MODULES" ] || MPIRUN_FLAGS+=" -x PATH -x LD_LIBRARY_PATH"
   unset OMPI_MCA_mca_base_env_list  # mpirun refuses -x beside it
+  [ -z "${ODORI_LANG:-}" ] || MPIRUN_FLAGS+=" -x ODORI_LANG"
   MPIRUN_FLAGS+=${MPI_FLAGS:+ $MPI_FLAGS}
   [ "$(id -u)" -ne 0 ] || MPIRUN_FLAGS+=" --allow-run-as-root"
   if [ -n "$PBS_NODEFILE" ]; then

@@ -55,7 +55,7 @@ submitted=$kit/out/jobs/submitted/$script
 job_name=${task}_training
 # Slurm's jobs get this shell's variables by themselves, those of the others only what is named.
 passed=""
-for variable in FLAGS PROFILE ODORI_OUT ODORI_BUILD ODORI_SITE; do
+for variable in FLAGS PROFILE ODORI_OUT ODORI_BUILD ODORI_SITE ODORI_LANG; do
   [[ -z ${!variable+set} ]] || passed+=${passed:+,}$variable
 done
 read -ra site_flags <<<"$QSUB_FLAGS"

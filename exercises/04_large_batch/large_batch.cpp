@@ -17,7 +17,7 @@
 
 using namespace odori;
 
-/// The batch of an update, as a multiple of base_batch, for which --learnrate was tuned.
+/// The batch of an update divided by base_batch, the batch that --learnrate was tuned for.
 double batch_factor(int batchsize, int accumulate, int ranks, int base_batch) {
   // BLANK 1: What is the factor? Each rank adds up `accumulate` batches of `batchsize` images before an update.
   return PUT_YOUR_CODE;

@@ -57,7 +57,7 @@ double batch_where_gain_ends(const cost::Compute& time, double share) {
   // END BLANK
 }
 
-/// As NCCL and MPI choose an algorithm. Each of `candidates` (at least one) has a .name, and .seconds(n, bytes).
+/// Chooses an algorithm for an all-reduce, as NCCL and MPI do. Each of `candidates` (at least one) has a .name, and .seconds(n, bytes).
 Candidate choose(const std::vector<Candidate>& candidates, int n, double bytes) {
   // BLANK 6: Which of them would a library choose to all-reduce `bytes` on n devices?
   return PUT_YOUR_CODE;

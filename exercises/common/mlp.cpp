@@ -203,7 +203,7 @@ std::vector<float> stage_backward(std::span<const Layer> stage, std::span<const 
   expect("gradients", gradients.size(), 1, range_of(stage).size());
   require(activations.size() == stage.size() + 1,
           {"There are {} activations for a stage of {} layers, not {}. Pass what stage_forward of this stage returned.",
-           "{1} 層のステージの活性は {2} 個ですが、{0} 個あります。このステージの stage_forward "
+           "{1} 層のステージの活性は {2} 個のはずですが、{0} 個あります。このステージの stage_forward "
            "が返したものを渡してください。"},
           activations.size(), stage.size(), stage.size() + 1);
   for (std::size_t i = stage.size(); i-- > 0;) {

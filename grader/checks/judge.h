@@ -34,8 +34,7 @@ class AnswerPrograms {
 /// 1. The program with all of them. If it passes every check of every test case, they are right, except that blanks of
 ///    `judged_alone` which compile alone must pass with the kit's other answers too.
 /// 2. If it fails: each blank alone, in that test case. A blank that fails is wrong, unless it passes with others of
-/// the
-///    learner's blanks (at most eight sets are tried). The program with the blanks that remain goes back to step 1.
+///    the learner's blanks (at most eight sets are tried). The program with the blanks that remain goes back to step 1.
 /// 3. If none fails alone, the blanks disagree. They are added one after another, and the first one with which the
 ///    program fails is wrong, unless an earlier one fails alone in a later test case.
 /// So no blank is marked wrong because of another one that is wrong. A failure that does not occur again is retried,

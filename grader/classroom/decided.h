@@ -22,7 +22,7 @@ struct Decided {
 };
 
 /// course.json as it is, with the defaults of this class where it says nothing. Without the file, a class keeps what
-/// it was marked by. `language`: of the screen. Throws Refusal.
+/// it was marked by. Throws Refusal.
 Settings settings_of(const GradeFlags& flags);
 
 /// The lists of students that the settings name, as one. Throws Refusal if one is missing or is no list.

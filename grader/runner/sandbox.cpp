@@ -30,8 +30,9 @@ constexpr std::array settings{"/etc/ld.so.cache", "/etc/ld.so.conf",   "/etc/ld.
                               "/etc/nccl.conf",   "/etc/nsswitch.conf"};
 constexpr std::array system_folders{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
 // What of this process's environment a command inside gets. A secret would have to be called so.
-constexpr std::array variables{"PATH",        "LD_LIBRARY_PATH",     "LANG", "LC_ALL", "ODORI_LANG", "TZ",
-                               "OPAL_PREFIX", "CUDA_VISIBLE_DEVICES"};
+constexpr std::array variables{"PATH",   "LD_LIBRARY_PATH", "LANG",
+                               "LC_ALL", "LC_MESSAGES",     "ODORI_LANG",
+                               "TZ",     "OPAL_PREFIX",     "CUDA_VISIBLE_DEVICES"};
 constexpr std::array prefixes{"OMPI_", "NVIDIA_", "NCCL_", "OMP_"};
 
 /// Of /sys: what Open MPI, oneDNN and the C library look for. With GPUs, their driver looks for much more.

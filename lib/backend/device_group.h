@@ -23,7 +23,7 @@ class DeviceGroup {
  public:
   virtual ~DeviceGroup() = default;
 
-  /// One line about how the devices are connected. Empty for CPU devices.
+  /// One line about how the devices are connected. Empty for CPU devices, or a single GPU.
   virtual std::string description() const = 0;
 
   /// Number of slices of a flat vector of n floats; slice() in numbers/range.h gives their boundaries.

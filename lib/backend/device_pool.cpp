@@ -17,13 +17,13 @@ DeviceKind resolve(const DevicePoolOptions& options) {
   if (gpus) {
     require(gpu_count() > 0,
             {"--device cuda needs a GPU, but none was found: {} Or use --device cpu.",
-             "--device cuda には GPU が必要ですが、見つかりません：{}または --device cpu を使ってください。"},
+             "--device cuda には GPU が必要ですが、見つかりません: {}または --device cpu を使ってください。"},
             why_no_gpu());
     return DeviceKind::cuda;
   }
   const Precision precision = options.precision.value_or(Precision::fp32);
   const std::string why_not = options.request == DeviceRequest::cpu ? in_language(Text{".", "。"})
-                                                                    : in_language(Text{": ", "："}) + why_no_gpu();
+                                                                    : in_language(Text{": ", ": "}) + why_no_gpu();
   if (precision == Precision::tf32)
     throw UsageError(in_language({"--precision tf32 needs a GPU, but this runs on CPU devices{}",
                                   "--precision tf32 には GPU が必要ですが、CPU デバイスで実行しています{}"},

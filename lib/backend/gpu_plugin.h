@@ -30,7 +30,8 @@ struct GpuPlugin {
 };
 extern "C" const GpuPlugin odori_gpu_plugin;
 
-/// Loads the plug-in at the first call. Returns null if the machine has no driver or the plug-in cannot be loaded;
+/// Loads the plug-in at the first call. Returns null if the plug-in cannot be loaded, or the machine has no driver and
+/// no plug-in was asked for (ODORI_GPU_PLUGIN);
 /// why_no_gpu() returns the reason.
 const GpuPlugin* gpu_plugin();
 

@@ -27,7 +27,7 @@ Loaded load() {
   if (!built_for_gpus())
     return {.why_not = in_language(
                 Text{"this build has the CPU backend alone; build it where the CUDA toolkit, cuDNN and NCCL are found.",
-                     "このビルドには CPU バックエンドしかありません。CUDA toolkit、cuDNN、NCCL "
+                     "このビルドには CPU バックエンドしかありません。CUDA Toolkit、cuDNN、NCCL "
                      "のある環境でビルドしてください。"})};
   if (!has_gpu_driver() && !plugin_asked_for())
     return {.why_not = in_language(

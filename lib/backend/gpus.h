@@ -17,7 +17,7 @@ bool built_for_gpus();
 /// True if an NVIDIA driver is installed. Cheap if there is none.
 bool has_gpu_driver();
 
-/// Number of GPUs that this build can use on this machine; 0 without a driver.
+/// Number of GPUs that this build can use on this machine.
 int gpu_count();
 
 /// A sentence about why gpu_count() is 0 and what to do. Empty if there are GPUs.

@@ -29,7 +29,7 @@ class NcclGroup {
   /// The mean, with 16-bit elements in messages, which are divided before they are added. Returns the number of
   /// infinite or NaN elements of the mean, for which the host waits.
   virtual std::int64_t all_reduce_mean_in(Dtype dtype, Device& device, std::span<float> values) = 0;
-  /// Replaces the root's elements by the sum over all ranks.
+  /// Replaces the root's elements by the sum over all ranks; does not change the others'.
   virtual void reduce(Device& device, std::span<float> values, int root) = 0;
   /// Replaces the elements on every rank by the root's.
   virtual void broadcast(Device& device, std::span<float> values, int root) = 0;

@@ -35,7 +35,8 @@ constexpr std::uint32_t dropout_bits(const RandomKey& key, std::uint32_t layer, 
   return dropout_block(key, layer, static_cast<std::uint32_t>(block))[part / 2] >> part % 2 * 16 & 0xffff;
 }
 
-/// The shift and flip of image `i` of a batch: random ones by `transform`, added to the example's `own`.
+/// The shift and flip of image `i` of a batch: random ones by `transform`, combined with the example's `own`
+/// (shifts add up, two flips cancel).
 constexpr Augmentation augmentation(const RandomKey& key, const Transform& transform, std::uint32_t i,
                                     const Augmentation& own = {}) {
   const Philox::Block random = Philox::block(

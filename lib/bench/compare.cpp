@@ -160,7 +160,7 @@ class Rank {
  private:
   void say_what_comes() const {
     fmt::print("{}\n", in_language({"Measuring {} communicators between {} rank{}, {} round{} ...",
-                                    "{0} 種類のコミュニケータを {1} ランクの間で {3} 回ずつ測っています…"},
+                                    "{0} 種類のコミュニケータを {1} ランクの間で {3} 回ずつ測っています …"},
                                    ways_.size(), all_->size(), all_->size() == 1 ? "" : "s", flags_.rounds,
                                    flags_.rounds == 1 ? "" : "s"));
     std::fflush(stdout);

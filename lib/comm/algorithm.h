@@ -69,7 +69,7 @@ std::unique_ptr<Communicator> make() {
   return std::make_unique<Made>();
 }
 
-// ---- Parts of cost formulas. All return seconds; `bytes`: size of the vector.
+// ---- Parts of cost formulas. All but between_nodes() return seconds; `bytes`: size of the vector.
 namespace cost {
 
 /// Ring all-reduce over all ranks.
@@ -77,7 +77,7 @@ double ring(const Cluster& cluster, double bytes);
 /// All-reduce over all ranks by recursive halving and doubling.
 double tree(const Cluster& cluster, double bytes);
 /// The smaller of ring() and tree(), for all-reduces whose algorithm MPI or NCCL picks.
-double quicker(const Cluster& cluster, double bytes);
+double faster(const Cluster& cluster, double bytes);
 /// The cluster of one rank per node. Also models all L ranks of a node at once with 1/L of the vector each, since they
 /// share one network card.
 Cluster between_nodes(const Cluster& cluster);

@@ -23,8 +23,8 @@ class BlockingCall {
   rank_table::Call outer_;
 };
 
-/// A collective that a learner may call: also reported to the observer. The constructor waits for all ranks, so
-/// construct a trace::Span before it to measure that wait.
+/// A collective that a learner may call: also reported to the observer. If calls are checked (agreement.h), the
+/// constructor waits for all ranks, so construct a trace::Span before it to measure that wait.
 struct Collective {
   explicit Collective(const CollectiveCall& plan) : scope(plan.name, plan.site), blocking(plan) {}
   observe::CollectiveScope scope;

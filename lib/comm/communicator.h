@@ -70,8 +70,8 @@ class Communicator {
   // ---- Collectives on small data in host memory
   virtual void sum(std::span<double> values, CallSite site = CallSite::current()) = 0;
   virtual void broadcast(std::span<std::byte> bytes, int root = 0, CallSite site = CallSite::current()) = 0;
-  /// Rank r returns its counts[r] bytes of the root's `all`, which holds all shares in rank order. Every rank gives
-  /// `counts`, only the root `all`.
+  /// Rank r returns its counts[r] bytes of the root's `all`, which holds the bytes of all ranks in rank order. Every
+  /// rank gives `counts`, only the root `all`.
   virtual std::vector<std::byte> scatter(std::span<const std::byte> all, std::span<const std::size_t> counts,
                                          int root = 0, CallSite site = CallSite::current()) = 0;
   /// Returns the concatenated bytes of all ranks, in rank order. All ranks give the same number of bytes.

@@ -43,7 +43,7 @@ double tree(const Cluster& cluster, double bytes) {
   return seconds;
 }
 
-double quicker(const Cluster& cluster, double bytes) { return std::min(ring(cluster, bytes), tree(cluster, bytes)); }
+double faster(const Cluster& cluster, double bytes) { return std::min(ring(cluster, bytes), tree(cluster, bytes)); }
 
 Cluster between_nodes(const Cluster& cluster) {
   return {.nodes = cluster.nodes, .within = cluster.within, .between = cluster.between};

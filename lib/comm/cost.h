@@ -32,7 +32,8 @@ struct Gradients {
 ///         up to 2 E (L-1)/L instead.
 std::optional<double> all_reduce(const std::string& communicator, const Cluster& cluster, const Gradients& gradients);
 
-/// Fits a line through two measured iterations. Throws UsageError unless the larger batch took longer.
+/// Fits a line through two measured iterations. Throws UsageError if the batches are
+/// equal, or the larger one did not take longer.
 Compute compute_from(const Measured& one, const Measured& other);
 /// Scales a measurement to another network: the time per image is proportional to the floating-point operations per
 /// image, not to the parameters.

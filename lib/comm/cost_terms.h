@@ -12,8 +12,8 @@ struct Link {
   double message(double bytes) const { return latency + bytes / bandwidth; }
 };
 
-/// Parses "1gbit,50us": a bandwidth in kbit, mbit or gbit, and a latency in us or ms (default: 50us). Throws UsageError
-/// for any other text.
+/// Parses "1gbit,50us": a bandwidth in kbit, mbit or gbit, and a latency in us or ms, at most 10 s (default: 50us).
+/// Throws UsageError for any other text.
 Link link_from(const std::string& text);
 /// Returns "1 Gbit/s, 50 us".
 std::string in_words(const Link& link);

@@ -3,8 +3,8 @@
 //
 //   for each slice of the flat vector:  all-reduce it in place (sum; MPI picks how), then times 1/P
 //
-// Slices are equal and large, independent of the sizes of parameters. Gradients are stored in one vector, so nothing is
-// packed. A rank sends at least 2 E (P-1)/P bytes, E the bytes of all gradients.
+// Slices are large and equal, except that the last is the rest, independent of the sizes of parameters. Gradients are
+// stored in one vector, so nothing is packed. A rank sends at least 2 E (P-1)/P bytes, E the bytes of all gradients.
 // Source: ChainerMN's FlatCommunicator, which packs gradients, and makes one call for all. The bound: see naive.cpp.
 #include "comm/algorithm.h"
 
@@ -19,7 +19,7 @@ class FlatCommunicator : public MpiCommunicator {
 const Algorithm flat_algorithm{
     "flat", make<FlatCommunicator>,
     [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
-      return cost::in_slices(gradients.bytes, [&](double bytes) { return cost::quicker(cluster, bytes); });
+      return cost::in_slices(gradients.bytes, [&](double bytes) { return cost::faster(cluster, bytes); });
     },
     Algorithm::Takes::half_precision_too};
 

@@ -36,7 +36,7 @@ struct Group::Handle {
 namespace {
 
 int count_of(std::span<const float> values) {
-  require(values.size() <= max_mpi_count, "{} numbers are more than one call of MPI's takes, {}.", values.size(),
+  require(values.size() <= max_mpi_count, "{} elements are more than one call of MPI's takes, {}.", values.size(),
           max_mpi_count);
   return static_cast<int>(values.size());
 }

@@ -45,7 +45,7 @@ class Group {
   void all_reduce(std::span<float> values) const;
   /// The same for packed 16-bit elements (half_precision.h).
   void all_reduce_packed(Dtype dtype, std::span<float> packed) const;
-  /// Replaces the root's values by the sum over all ranks (MPI_Reduce).
+  /// Replaces the root's values by the sum over all ranks (MPI_Reduce); does not change the others'.
   void reduce(std::span<float> values, int root) const;
   /// Replaces the values on every rank by the root's.
   void broadcast(std::span<float> values, int root) const;

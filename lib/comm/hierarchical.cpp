@@ -40,7 +40,7 @@ const Algorithm hierarchical_algorithm{
     "hierarchical", make<HierarchicalCommunicator>,
     [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
       return cost::in_slices(gradients.bytes, [&](double bytes) {
-        return 2 * cost::to_or_from_first(cluster, bytes) + cost::quicker(cost::between_nodes(cluster), bytes);
+        return 2 * cost::to_or_from_first(cluster, bytes) + cost::faster(cost::between_nodes(cluster), bytes);
       });
     }};
 

@@ -29,7 +29,7 @@ class Interconnect {
   void count(int from, int to, std::int64_t messages, std::int64_t bytes);
   const TrafficOfRank& traffic() const { return traffic_; }
 
-  /// The load for Link::carry() of a message between two ranks, or of one step of a collective of these ranks.
+  /// The load for Link::carry() of a message between two ranks, or of the equal steps of a collective of these ranks.
   Load load(int from, int to, double bytes) const;
   Load load(const Steps& steps, const std::vector<int>& ranks) const;
   /// The steps that an MPI all-reduce of these ranks counts as: all_reduce_steps() over a simulated link, otherwise the

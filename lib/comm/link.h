@@ -4,7 +4,8 @@
 //
 // The ranks of a node share one network card. It sends one message at a time and receives one at a time, each for bytes
 // / bandwidth. The message arrives one latency later, and the card is free meanwhile. This models one switch between
-// all nodes, as the formulas in cost.h do. A message starts when its send and its receive have both been called.
+// all nodes, as the formulas in cost.h do. A message starts when its send and its receive have both been called, in
+// this order.
 // Nothing is added within a node.
 //
 // MPI does not report the messages of its collectives, so these are charged as known algorithms (steps.h); an

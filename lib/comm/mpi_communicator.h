@@ -56,7 +56,7 @@ class MpiCommunicator : public Communicator {
   std::string link() const final { return interconnect_->link() ? in_words(interconnect_->link()->speed()) : ""; }
 
  protected:
-  /// THE ALGORITHM. Replaces `slice` on every rank by their mean over all ranks. Default: MPI_Allreduce.
+  /// THE ALGORITHM. Replaces the values of `slice` on every rank by their mean over all ranks. Default: MPI_Allreduce.
   virtual void all_reduce(std::span<float> slice);
   /// True if all_reduce() also supports packed 16-bit elements.
   virtual bool takes_packed() const { return takes_half_precision(name()); }

@@ -3,10 +3,9 @@
 //
 //   for each parameter:  all-reduce its gradient in place (sum; MPI picks how), then times 1/P
 //
-// One all-reduce per parameter (43 for the VGG). Most are small, so the latency of messages dominates. A rank sends at
-// least 2 E (P-1)/P bytes in all, E the bytes of all gradients.
-// Source: ChainerMN's NaiveCommunicator. The bound: P. Patarasuk, X. Yuan, 2009, "Bandwidth optimal all-reduce
-// algorithms for clusters of workstations".
+// One all-reduce per parameter (43 for the VGG). Latency is paid for each, and most are small. A rank sends at least 2
+// E (P-1)/P bytes in all, E the bytes of all gradients. Source: ChainerMN's NaiveCommunicator. The bound: P. Patarasuk,
+// X. Yuan, 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations".
 #include "comm/algorithm.h"
 #include "errors/error.h"
 
@@ -30,7 +29,7 @@ const Algorithm naive_algorithm{
     "naive", make<NaiveCommunicator>,
     [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
       return gradients.arrays * cost::in_slices(gradients.bytes / gradients.arrays,
-                                                [&](double bytes) { return cost::quicker(cluster, bytes); });
+                                                [&](double bytes) { return cost::faster(cluster, bytes); });
     },
     Algorithm::Takes::half_precision_too};
 

@@ -31,10 +31,11 @@ void require_nccl() {
   std::vector<std::string> others = communicator_names();
   std::erase(others, "pure_nccl");
   throw CannotBeUsed(
-      {fmt::format("The communicator pure_nccl needs GPUs and NCCL, which can't be used here. Use one of "
-                   "the others: {}. ./odori doctor says what is missing.",
+      {fmt::format("The communicator pure_nccl needs GPUs and NCCL, but {} Or use one of the others: {}.", why_no_gpu(),
                    fmt::join(others, ", ")),
-       "pure_nccl には GPU と NCCL が必要ですが、ここでは使えません。足りないものは ./odori doctor で分かります。"});
+       fmt::format("pure_nccl には GPU と NCCL が必要ですが、使えません: "
+                   "{}または、ほかのコミュニケータ（{}）を使ってください。",
+                   why_no_gpu(), fmt::join(others, "、"))});
 }
 
 /// NCCL refuses two ranks on one GPU of one host. To it, hosts are what NCCL_HOSTID says, which it reads once, before
@@ -53,7 +54,8 @@ class PureNcclCommunicator : public MpiCommunicator {
       throw CannotBeUsed(
           {"The communicator pure_nccl can't send over a simulated link (ODORI_LINK): NCCL takes ways of its own. Use "
            "another one, such as hierarchical, or unset ODORI_LINK.",
-           "pure_nccl はシミュレートした回線（ODORI_LINK）では使えません。NCCL が自分で通信するためです。"});
+           "pure_nccl はシミュレートした回線（ODORI_LINK）では使えません。NCCL が自分で通信するためです。"
+           "hierarchical などを使うか、ODORI_LINK を外してください。"});
   }
   std::string name() const override { return "pure_nccl"; }
 
@@ -113,7 +115,7 @@ class PureNcclCommunicator : public MpiCommunicator {
 const Algorithm pure_nccl_algorithm{
     "pure_nccl", make<PureNcclCommunicator>,
     [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
-      return cost::quicker(cluster, gradients.bytes);
+      return cost::faster(cluster, gradients.bytes);
     },
     Algorithm::Takes::half_precision_too, require_nccl};
 

@@ -23,7 +23,7 @@ std::vector<int> number_nodes(std::span<const std::string> nodes);
 /// cyclic, uneven.
 Ranks find_ranks(std::span<const std::string> nodes, int rank);
 
-/// Parses ODORI_NODES: "0,0,1,1", the node of each rank. Throws Error unless it is `size` integers.
+/// Parses ODORI_NODES: "0,0,1,1", the node of each rank. Throws Error unless it is `size` integers of 0 or more.
 std::vector<std::string> parse_nodes(const std::string& value, int size);
 
 }  // namespace odori

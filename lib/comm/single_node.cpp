@@ -22,7 +22,9 @@ class SingleNodeCommunicator : public NodeCommunicator {
           {fmt::format("The communicator single_node works within one node, but the ranks stand on {}. Use one of the "
                        "others: hierarchical, for example.",
                        inter_size()),
-           fmt::format("single_node は 1 ノード内で動きますが、ランクが {} ノードにあります。", inter_size())});
+           fmt::format("single_node は 1 ノード内で動きますが、ランクが {} ノードにあります。"
+                       "hierarchical などを使ってください。",
+                       inter_size())});
   }
   std::string name() const override { return "single_node"; }
 

@@ -3,9 +3,8 @@
 //
 //   P = 2^k + e, e < 2^k. Of the first 2 e ranks, each even one sends its vector to the next rank, which adds it: 2^k
 //   ranks remain, and are renumbered
-//   reduce-scatter, k steps:  with the partner at distance 1, 2, 4, ...: each keeps one half of its range, and sends
-//   the
-//                             other half, which the partner adds to its own
+//   reduce-scatter, k steps:  with the partner at distance 1, 2, 4, ...: each keeps one half of its range, and
+//                             sends the other half, which the partner adds
 //   multiply the remaining range, 1/2^k of the vector, by 1/P
 //   all-gather, k steps:      the same partners in reverse order: each sends its range
 //   the e ranks that sent their vector receive the result

@@ -30,7 +30,8 @@ class TwoDimensionalCommunicator : public NodeCommunicator {
           {fmt::format("The communicator two_dimensional needs the same number of ranks on each node, but the nodes "
                        "have {}. Start as many on each, or use hierarchical.",
                        fmt::join(ranks, ", ")),
-           fmt::format("two_dimensional には各ノードに同じ数のランクが必要ですが、ノードごとのランク数は {} です。",
+           fmt::format("two_dimensional には各ノードに同じ数のランクが必要ですが、ノードごとのランク数は {} です。"
+                       "各ノードのランク数をそろえるか、hierarchical を使ってください。",
                        fmt::join(ranks, "、"))});
     inter_ = inter();
   }
@@ -54,7 +55,7 @@ const Algorithm two_dimensional_algorithm{
     "two_dimensional", make<TwoDimensionalCommunicator>,
     [](const cost::Cluster& cluster, const cost::Gradients& gradients) -> std::optional<double> {
       return cost::in_slices(gradients.bytes, [&](double bytes) {
-        return 2 * cost::halves(cluster, bytes) + cost::quicker(cost::between_nodes(cluster), bytes);
+        return 2 * cost::halves(cluster, bytes) + cost::faster(cost::between_nodes(cluster), bytes);
       });
     }};
 

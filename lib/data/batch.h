@@ -36,7 +36,7 @@ struct Example {
   int label = 0;
   std::int64_t id = 0;    // index in the whole data set, before any split
   bool counted = true;    // false: another shard counts it, so this one's evaluation skips it
-  Augmentation own = {};  // fixed; added to the transform's random one. At most 31 pixels
+  Augmentation own = {};  // fixed; combined with the transform's random one. At most 31 pixels
 };
 
 /// The bytes of all images of a data set, so that a GPU can keep a copy. They do not change while this object lives.

@@ -145,7 +145,7 @@ class CifarDataset : public Dataset {
       const int label = file.data()[at + format_.label_bytes - 1];
       require(label < format_.n_classes,
               {"{}, record {} (from 0): the label is {}, but {} has classes 0 to {}.",
-               "{}、{} 件目（0 から数えて）: ラベルが {} ですが、{} のクラスは 0 から {} までです。"},
+               "{} のレコード {}（0 から数える）: ラベルが {} ですが、{} のクラスは 0 から {} までです。"},
               path, at / stride, label, format_.name, format_.n_classes - 1);
     }
   }
@@ -173,7 +173,7 @@ TrainTest load_cifar(const std::string& name, const CifarOptions& options, const
   if (named) {
     require(fs::is_directory(folder),
             {"The data set {} is not there: no folder {}. Make it with\n  {}",
-             "データセット {} がありません（フォルダ {} がない）。次のコマンドで用意してください。\n  {}"},
+             "データセット {} がありません（フォルダ {} が見つかりません）。次のコマンドで用意してください。\n  {}"},
             named->name, folder.string(), named->command);
   } else {
     require(folder.extension() != ".npz",

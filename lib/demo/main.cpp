@@ -44,9 +44,9 @@ Flags parse_flags(int argc, char** argv) {
   CommandLine line(Text{"Trains the solutions on one device, on two, and on two nodes, and compares them.",
                         "模範解答を 1 デバイス、2 デバイス、2 ノードで学習させて比べる"},
                    "./odori demo", argc, argv);
-  line.add_choice(
-      "--device", flags.device, {"auto", "cpu", "cuda"},
-      line.say({"auto (GPUs if there are any), cpu or cuda", "auto（GPU があれば GPU）、cpu、cuda のどれか"}));
+  line.add_choice("--device", flags.device, {"auto", "cpu", "cuda"},
+                  line.say({"auto (GPUs if there are any), cpu or cuda",
+                            "auto（GPU があれば GPU、なければ CPU デバイス）、cpu、cuda のどれか"}));
   line.add_option("--dataset", flags.dataset,
                   line.say({"cifar10, cifar100, synthetic, or a folder; auto: cifar10 if it is there",
                             "cifar10、cifar100、synthetic、またはフォルダ。auto は cifar10（なければ synthetic）"}))
@@ -185,8 +185,8 @@ class Timings {
     print_now(in_language({"Other programs used {:.1f} of this machine's {} cores during this run, which needs {}: its "
                            "time is too long.\n",
                            "この学習の間、ほかのプログラムが {:.1f} コアを使っていました（このマシンは {} "
-                           "コア、学習に必要なのは {}）。この時間は長すぎ"
-                           "ます。\n"},
+                           "コア、学習に必要なのは {}）。このため、計測した時間は実際より長く"
+                           "なっています。\n"},
                           others, n_cores, run.devices));
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends each rank its shard of a data set. After ChainerMN's scatter_dataset. That broadcasts the whole set to every
-// rank; here each rank receives only its own examples, so it needs only memory for these.
+// rank; here each rank receives only its own examples, so that every rank but the root needs memory only for these.
 #pragma once
 
 #include <cstdint>

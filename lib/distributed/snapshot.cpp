@@ -155,11 +155,11 @@ std::string find_snapshot(const std::string& path, Communicator* comm, std::vect
        of_rank_0(
            in_language({"There is no snapshot in {}{} Give --resume the folder of one (snapshot_epoch_N) or the --out "
                         "folder that holds them.",
-                        "{} に使えるスナップショットがありません{}--resume には、スナップショットのフォルダ"
+                        "{} には、使えるスナップショットがありません{}--resume には、スナップショットのフォルダ"
                         "（snapshot_epoch_N）か、それを含む --out のフォルダを指定してください。"},
                        path,
                        passed_over.empty() ? in_language(Text{".", "。"})
-                                           : in_language({" that could be used: {}", "（{}）。"},
+                                           : in_language({" that could be used: {}", "。{}"},
                                                          fmt::format("{}", fmt::join(passed_over, " ")))),
            comm));
 }
@@ -242,7 +242,7 @@ Loaded load(const std::string& folder, Trainer& trainer, Communicator* comm, con
           folder);
   for (std::size_t i = 0; i < n_devices; ++i)
     require(!same_ranks || rank.data[i] == data[i].in_order,
-            "The snapshot {} was trained on the same data, but in other shares: another program wrote it, or this one "
+            "The snapshot {} was trained on the same data, but in other shards: another program wrote it, or this one "
             "has been changed since. Go on with the program that wrote it.",
             folder);
   if (!same_ranks) take_own_part(rank, epochs_done, updater);
@@ -357,7 +357,7 @@ void resume(const ResumeFrom& from, Trainer& trainer, Communicator* comm) {
   if (loaded.subject.n_ranks == n_ranks) return;
   fmt::print(
       "{0} rank{1} wrote this snapshot, and this training has {2}: weights, optimizer state, learning rate, epochs and "
-      "log are the same, but the ranks have other shares of the data, in another order and with other random numbers, "
+      "log are the same, but the ranks have other shards of the data, in another order and with other random numbers, "
       "and "
       "an update uses the batches of {2} rank{3}, so the weights will not be those of a training on {0} rank{1}.\n",
       loaded.subject.n_ranks, loaded.subject.n_ranks == 1 ? "" : "s", n_ranks, n_ranks == 1 ? "" : "s");

@@ -85,7 +85,7 @@ RankState read_rank_state(const std::string& folder, const std::string& name, co
 /// *.bin: vectors of floats one after another, in the machine's byte order (little-endian wherever the kit runs).
 using Vectors = std::vector<std::vector<float>>;
 FileCheck write_vectors(const std::string& path, const std::vector<const Vectors*>& lists);
-/// Also throws Error if the vectors do not have these sizes.
+/// Also throws Error if the number of elements is not the sum of `sizes`.
 Vectors read_vectors(const std::string& folder, const std::string& name, const SnapshotManifest& manifest,
                      const std::vector<std::size_t>& sizes);
 

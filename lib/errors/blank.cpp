@@ -65,13 +65,13 @@ void stop_at_blank(const char* file, int line) {
                            "  where:    {3}:{4}\n"
                            "  a hint:   ./odori hint {5}{1}\n"
                            "Replace PUT_YOUR_CODE there by your own code, and run again.",
-                           "プログラムが、まだ埋められていない空欄{1}に達しました。\n"
+                           "プログラムが、まだ埋められていない{6}に達しました。\n"
                            "  問い:   {2}\n"
                            "  場所:   {3}:{4}\n"
                            "  ヒント: ./odori hint {5}{1}\n"
                            "そこにある PUT_YOUR_CODE を自分のコードに書き換えて、もう一度実行してください。"},
                           blank, number, question.text.empty() ? in_language(see_above) : question.text, file, line,
-                          task_name(file)),
+                          task_name(file), question.number ? fmt::format("空欄 {} ", question.number) : "空欄"),
               exit_code::unfilled);
 }
 

@@ -8,11 +8,11 @@ namespace odori {
 namespace {
 
 std::string& asked() {
-  static std::string asked = [] {
+  static std::string& asked = *new std::string([] {  // never destroyed: functions of on_exit() read it
     const char* const value = std::getenv("ODORI_LANG");
     const std::string_view word = value ? value : "";
     return std::string(word == "en" || word == "ja" ? word : "");
-  }();
+  }());
   return asked;
 }
 

@@ -10,7 +10,7 @@
 namespace odori {
 
 /// Returns the words of `known` nearest to `word`, at most three; none if it resembles none of them. Ignores case,
-/// hyphens and underscores. Near are words that contain `word` ("multi"), and those at a small slips() distance.
+/// hyphens and underscores. Near are words of which one contains the other, and those at a small slips() distance.
 /// lib/flags/command_line.sh does the same for scripts.
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 

@@ -135,7 +135,7 @@ TemporaryFolder::TemporaryFolder(const fs::path& prefix) {
   make_folder_of(prefix);
   std::string name = prefix.string() + "XXXXXX";
   if (::mkdtemp(name.data()) == nullptr)
-    refuse(fs::absolute(prefix).parent_path(), {"written", "に書き込めません"}, errno);
+    refuse(fs::absolute(prefix).parent_path(), {"written to", "に書き込めません"}, errno);
   path_ = name;
 }
 

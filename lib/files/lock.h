@@ -19,8 +19,8 @@ class Lock {
   Lock(Lock&& other) noexcept;
   Lock& operator=(Lock&& other) noexcept;
 
-  /// Opens the file without taking the lock; creates it with permissions `mode` if needed. Read permission is enough to
-  /// lock. Throws WriteError if the file cannot be opened.
+  /// Opens the file without taking the lock; creates it with permissions `mode` if needed. Anybody who may open a
+  /// file can lock it, so choose `mode` with care. Throws WriteError if the file cannot be opened.
   Lock(const std::filesystem::path& file, unsigned mode);
   /// Tries to take the lock. Returns false if another process holds it. Throws WriteError if the file system does not
   /// support locks.

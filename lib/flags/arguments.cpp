@@ -84,7 +84,7 @@ void add_arithmetic_flags(CommandLine& line, Arguments& args) {
       {{"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}},
       line.say({"fp32, tf32 (fp32 in memory, products on tensor cores) or bf16 (mixed, with fp32 weights). GPUs: "
                 "tf32 without it. CPU devices: fp32 without it; bf16 on processors with AMX",
-                "fp32、tf32（メモリでは fp32、積は tensor core）、bf16（混合、重みは fp32）。なければ GPU では "
+                "fp32、tf32（メモリでは fp32、積の計算は Tensor コア）、bf16（混合、重みは fp32）。省略時は GPU では "
                 "tf32、CPU デバイスでは fp32。CPU の bf16 には AMX が必要"}));
   line.add_number(
       "--workspace-mib", args.devices.workspace_mib, 0, 1 << 20,
@@ -96,7 +96,7 @@ void add_arithmetic_flags(CommandLine& line, Arguments& args) {
 void add_communicator_flag(CommandLine& line, Arguments& args) {
   line.add_option("--communicator", args.communicator,
                   fmt::format(fmt::runtime(line.say({"{}; without it, pure_nccl on GPUs and flat on CPU devices",
-                                                     "{}。なければ、GPU では pure_nccl、CPU デバイスでは flat"})),
+                                                     "{}。省略時は GPU では pure_nccl、CPU デバイスでは flat"})),
                               fmt::join(communicator_names(), ", ")))
       .check(line.one_of(communicator_names()));
 }
@@ -110,7 +110,7 @@ void add_exchange_flags(CommandLine& line, Arguments& args) {
   line.add_flag(
       "--scale-learnrate", args.scale_learnrate,
       line.say({"Multiply --learnrate by the number of ranks, as their common batch is that many times larger",
-                "--learnrate をランク数倍にする（全体のバッチがその倍数になるため）"}));
+                "--learnrate をランク数倍にする（全体のバッチも同じ倍率で大きくなるため）"}));
   line.add_number(
       "--warmup-epochs", args.warmup_epochs, 0, 1000000,
       line.say(
@@ -138,14 +138,14 @@ void add_exchange_flags(CommandLine& line, Arguments& args) {
       "--sharded", args.exchange.sharded,
       line.say({"CPU devices: each rank keeps the optimizer state of its shard of the parameters alone, and updates "
                 "that shard",
-                "CPU デバイス: 各ランクが、自分のシャードの optimizer の状態だけを持ち、そのシャードを更新する"}));
+                "CPU デバイス: 各ランクが、自分のシャードのオプティマイザの状態だけを持ち、そのシャードを更新する"}));
 }
 
 void add_device_flag(CommandLine& line, Arguments& args) {
   line.add_choice("--device", args.devices.request,
                   {{"auto", DeviceRequest::automatic}, {"cpu", DeviceRequest::cpu}, {"cuda", DeviceRequest::cuda}},
                   line.say({"auto, cpu or cuda; auto takes GPUs where there are any",
-                            "auto（GPU があれば GPU）、cpu、cuda のどれか"}))
+                            "auto（GPU があれば GPU、なければ CPU デバイス）、cpu、cuda のどれか"}))
       .default_str("auto");
 }
 
@@ -158,7 +158,7 @@ void add_device_flags(CommandLine& line, Arguments& args, const Program& program
         "--compat", args.gradient_rule, {{"chainer", GradientRule::sum}},
         line.say({"chainer: sum the gradients and divide the learning rate by the number of devices, as the original "
                   "does; without it, the mean gradient",
-                  "chainer: 元の講習会と同じく、勾配を合計し、学習率をデバイス数で割る。なければ勾配の平均"}));
+                  "chainer: 元の講習会と同じく、勾配を合計し、学習率をデバイス数で割る。省略時は勾配の平均"}));
   }
   if (program.communicator) add_communicator_flag(line, args);
   if (program.communicator && program.exchange) add_exchange_flags(line, args);
@@ -175,7 +175,7 @@ void add_flags_of_one_training(CommandLine& line, Arguments& args) {
       line.say({"Write no snapshot at the end of each epoch", "各エポックの終わりにスナップショットを書かない"}));
   line.add_number("--keep", args.keep, 0, 1000000,
                   line.say({"Keep this many of the newest snapshots, and remove older ones; 0: keep all",
-                            "残す新しいスナップショットの数。古いものは削除する。0 ならすべて残す"}));
+                            "新しい方から残すスナップショットの数。古いものは削除する。0 ならすべて残す"}));
   line.add_flag("--keep-going", args.keep_going,
                 line.say({"Train on when the loss is nan or infinite", "損失が nan や無限大になっても学習を続ける"}));
   line.add_option("--resume", args.resume.path,

@@ -34,8 +34,8 @@ struct OwnFlag {
 struct Program {
   std::string name;              // as in ./odori run NAME; the default output folder is out/NAME
   std::string about;             // first line of --help
-  bool trains = true;            // flags of data set, epochs, batch size, ...
-  bool network = true;           // flags of a network of networks.h and of devices
+  bool trains = true;            // flags of data set, epochs, learning rate, seed, ...
+  bool network = true;           // flags of a network of networks.h, batch size and devices
   bool chooses_device = false;   // --device, without `network`
   bool one_training = true;      // false: several runs in turn, without snapshots and event stream
   bool several_devices = false;  // in one process

@@ -83,7 +83,7 @@ void FlagSet::add_language_flag() {
   // take_language() has read it.
   add_option_function(
       "--lang", [](const std::string&) {},
-      Text{"en or ja; without it, LANG decides", "en か ja。なければ LANG による"}.in(language_))
+      Text{"en or ja; without it, LANG decides", "en か ja。省略時は LANG による"}.in(language_))
       .check(one_of({"en", "ja"}));
 }
 Flag FlagSet::add_option_function(const std::string& name, const std::function<void(const std::string&)>& take,

@@ -9,14 +9,13 @@ take_language() {
   local asked=${ODORI_LANG:-} environment=${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}
   if [[ $environment == ja* ]]; then environment=ja; else environment=en; fi
   [[ $asked == en || $asked == ja ]] || asked=""
-  language=$environment keep_language="" arguments=()
+  language=${asked:-$environment} keep_language="" arguments=()
   while [[ $# -gt 0 ]]; do
     case $1 in
-      --lang=*) asked=${1#*=} ;;
-      --lang)
-        [[ $# -gt 1 ]] || refuse "--lang needs a value: en or ja." "--lang には値（en か ja）が必要です。"
-        asked=$2
-        shift
+      --lang | --lang=*)
+        if [[ $1 == --lang ]]; then asked=${2:-}; else asked=${1#*=}; fi
+        [[ -n $asked ]] || refuse "--lang needs a value: en or ja." "--lang には値（en か ja）が必要です。"
+        [[ $1 != --lang ]] || shift
         ;;
       *) arguments+=("$1") ;;
     esac

@@ -17,7 +17,7 @@ struct Batch;
 
 namespace odori::observe {
 
-/// Receives each fact when it happens, before any check that may refuse the call. Hooks may be called by several
+/// Receives each fact when it happens, even if a later check refuses the call. Hooks may be called by several
 /// threads at once. facts.h describes the facts.
 class Observer {
  public:

@@ -19,7 +19,7 @@ namespace odori {
 
 struct ExchangeOptions {
   /// Type of the elements in messages; 16 bits send half the bytes. If the mean is infinite or NaN in 16 bits, the
-  /// update is skipped, and rank 0 prints a warning.
+  /// update is skipped, and rank 0 prints a warning at the 1st, 2nd, 4th, 8th, ... of them.
   Dtype dtype = Dtype::fp32;
   /// Exchange the gradients of one iteration during the next one: each update is one iteration late, and the first
   /// iteration updates nothing.

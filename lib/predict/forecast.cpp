@@ -93,7 +93,7 @@ std::string gain_of_nodes(const Forecast& all) {
       std::ranges::all_of(all.scaling, [](const NodesForecast& row) { return row.weak.has_value(); });
   const bool gains = std::ranges::any_of(all.scaling, [](const NodesForecast& row) { return row.speedup > 1; });
   if (!all_known)
-    return in_language({"-: {} can't be used there.\n", "-：{} はそこでは使えません。\n"},
+    return in_language({"-: {} can't be used there.\n", "-: {} はそこでは使えません。\n"},
                        all.question.training.communicator);
   if (!gains)
     return in_language({"For {}, one device alone is faster.\n", "{}では、1 デバイスだけの方が速くなります。\n"},
@@ -198,7 +198,8 @@ std::string to_text(const Forecast& all) {
        "gradient, "
        "its state.\nMB of a device with {} images, MB that it sends, and ms. Collectives are rings, none hidden by "
        "compute:\n",
-       "\n学習の状態と層をデバイスに分割した場合（Adam）: パラメータ、勾配、状態は {} + {} + {} バイト。\n{} 枚のときの"
+       "\n学習の状態と層をデバイスに分割した場合（Adam）: 1 パラメータあたり、パラメータ・勾配・状態で {} + {} + {} "
+       "バイト。\n{} 枚のときの"
        "デバイスのメモリと送信量（MB）、時間（ms）。集団通信はリングで、計算の裏には隠さない:\n"},
       state.parameter, state.gradient, state.optimizer, asked.batch);
   return text + to_text(all.splits);

@@ -47,7 +47,7 @@ struct CommunicatorForecast {
 struct NodesForecast {
   int nodes = 1, devices = 1;
   std::optional<cost::Iteration> weak, strong;   // seconds; strong: none if there are more devices than images
-  double images_per_second = 0, efficiency = 0;  // of weak scaling
+  double images_per_second = 0, efficiency = 0;  // weak scaling; efficiency: over one device's x devices
   double speedup = 0;                            // of strong scaling, over one device with the whole batch
   double epoch = 0;                              // seconds, weak scaling
 };

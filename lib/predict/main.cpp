@@ -88,7 +88,7 @@ int main(int argc, char** argv) try {
       if (!flags.json.empty()) write_file(flags.json, text);
     } catch (const WriteError& error) {
       fail({"{} --json takes a file in a folder that you may write to.",
-            "{} --json には、書き込めるフォルダのファイルを指定してください。"},
+            "{}--json には、書き込めるフォルダのファイルを指定してください。"},
            error.what());
     }
   };
@@ -117,8 +117,8 @@ int main(int argc, char** argv) try {
         "\n{}\n"
         "  ./odori simulate ring --ranks {} --gpus-per-node {} --network {} --within {} --model {} --image-size {} "
         "--batchsize {}{}\n",
-        in_language(
-            Text{"Your own all-reduce there, message by message:", "自分の all-reduce を、そこでメッセージごとに:"}),
+        in_language(Text{"Your own all-reduce there, message by message:",
+                         "あなたの all-reduce を、この構成でメッセージごとにシミュレートするには:"}),
         ranks, flags.gpus_per_node, flags.network, flags.within, flags.model, flags.image_size, flags.batchsize,
         flags.timings.empty() ? "" : " --timings " + flags.timings);
   write_json(json_text(nlohmann::json(all), 2) + "\n");

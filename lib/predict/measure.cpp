@@ -96,7 +96,7 @@ cost::Measured measure_iteration(const NetworkSpec& network, int batch, int n_de
 std::pair<cost::Measured, cost::Measured> measure_two(const NetworkSpec& network, int small, int large,
                                                       const DevicePoolOptions& devices) {
   fmt::print("{}\n", in_language({"Measuring iterations of {} and {} images on one device ...",
-                                  "1 デバイスで {} 枚と {} 枚の反復を測っています…"},
+                                  "1 デバイスで {} 枚と {} 枚の反復を測っています …"},
                                  small, large));
   std::fflush(stdout);
   TimedTraining one(network, small, 1, devices), other(network, large, 1, devices);
@@ -122,8 +122,7 @@ std::pair<cost::Measured, cost::Measured> recorded_timings(const std::string& te
     throw UsageError(in_language(
         {"By \"{}\" {} images take more than {} times as long as {}, as if an iteration without images took less than "
          "no time. Measure again, with batches that differ more.",
-         "「{}」では、{} 枚に {} 倍を超える時間（{} "
-         "枚に対して）がかかり、画像のない反復の時間が負になります。差のもっと"
+         "「{0}」では、{1} 枚の時間が {3} 枚の時間の {2} 倍を超え、画像のない反復の時間が負になります。差のもっと"
          "大きいバッチで測り直してください。"},
         text, large.batch, large.batch / small.batch, small.batch));
   return {*one, *other};

@@ -36,12 +36,12 @@ std::string to_text(const std::vector<SplitForecast>& splits) {
   for (const SplitForecast& of : splits) rows.push_back(cells_of(of));
   const TableRow english{"",       "parameters", "gradients", "optimizer", "gathered", "activations",
                          "memory", "sent",       "exchange",  "iteration"},
-      japanese{"", "パラメータ", "勾配", "optimizer", "集めた分", "活性", "メモリ", "送信", "通信", "反復"};
+      japanese{"", "パラメータ", "勾配", "オプティマイザ", "集めた分", "活性", "メモリ", "送信", "通信", "反復"};
   std::string text = text_table(language() == "ja" ? japanese : english, rows);
   if (std::ranges::any_of(splits, [](const SplitForecast& of) { return !of.cost; }))
     text += in_language(
         Text{"-: tensor parallelism needs several devices on each node, and layers with at least as many channels.\n",
-             "-：テンソル並列には、各ノードに複数のデバイスと、それ以上のチャネルを持つ層が必要です。\n"});
+             "-: テンソル並列には、各ノードに複数のデバイスと、それ以上のチャネルを持つ層が必要です。\n"});
   return text;
 }
 

@@ -38,7 +38,8 @@ std::vector<std::string> environment_of(const Command& command) {
     const std::string name = text.substr(0, text.find('='));
     if (name != "ODORI_LANG" && !command.environment.contains(name)) all.push_back(text);
   }
-  if (const std::string asked = asked_language(); !asked.empty()) all.push_back("ODORI_LANG=" + asked);
+  const std::string asked = asked_language();
+  if (!asked.empty() && !command.environment.contains("ODORI_LANG")) all.push_back("ODORI_LANG=" + asked);
   for (const auto& [name, value] : command.environment)
     if (!value.empty()) all.push_back(name + '=' + value);
   return all;
@@ -181,7 +182,7 @@ Ended run_process(const Command& command, const Limits& limits) {
   if (limits.started) limits.started(child.id());
   while (!child.code()) {
     child.read_into(ended.output, limits.output_bytes, 50ms);
-    if (interrupted()) throw Error("Interrupted.", exit_code::interrupted);
+    if (interrupted()) throw Error(Text{"Interrupted.", "中断しました。"}, exit_code::interrupted);
     ended.stopped = (limits.time && Clock::now() - begin > *limits.time) || (limits.give_up && limits.give_up()) ||
                     (limits.processor_time && usage_of(child.id()).processor_time > *limits.processor_time);
     if (ended.stopped) break;

@@ -43,10 +43,12 @@ void check_output(int code, void*) {
   const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!failed) return;
   const std::string reason = errno == 0 ? "" : fmt::format(" ({})", std::strerror(errno));
-  fmt::print(stderr, "\n{}\n",
-             in_language({"Not all output could be written{}. Is the disk full, or standard output closed?",
-                          "出力の一部を書き込めませんでした{}。ディスクが満杯か、標準出力が閉じられていませんか。"},
-                         reason));
+  fmt::print(
+      stderr, "\n{}\n",
+      in_language(
+          {"Not all output could be written{}. Is the disk full, or standard output closed?",
+           "出力の一部を書き込めませんでした{}。ディスクが満杯になったか、標準出力が閉じられた可能性があります。"},
+          reason));
   if (code == exit_code::ok) std::_Exit(exit_code::failure);
 }
 
@@ -97,7 +99,7 @@ std::string advice_on(const std::error_code& code) {
     return in_language(
         Text{" A limit on processes and threads (ulimit -u) or on memory (ulimit -v) was reached: end "
              "other programs, or ask for fewer devices.",
-             "プロセスとスレッドの数（ulimit -u）かメモリ（ulimit -v）の制限に達しました。他のプログラムを"
+             "プロセスとスレッドの数（ulimit -u）かメモリ（ulimit -v）の制限に達しました。ほかのプログラムを"
              "終了するか、デバイスを減らしてください。"});
   if (code == std::errc::too_many_files_open)
     return in_language(Text{" A limit on open files was reached: ulimit -n 1024 raises it.",
@@ -117,9 +119,9 @@ std::pair<std::string, int> describe_current_exception() {
   } catch (const Error& error) {
     return {error.what(), error.code()};
   } catch (const std::bad_alloc&) {
-    return {in_language(Text{
-                "Out of memory. A smaller --batchsize needs less, and ulimit -v may limit it.",
-                "メモリを確保できません。--batchsize を小さくすると減ります。ulimit -v の制限も確認してください。"}),
+    return {in_language(Text{"Out of memory. A smaller --batchsize needs less, and ulimit -v may limit it.",
+                             "メモリを確保できません。--batchsize を小さくすると使用量が減ります。ulimit -v "
+                             "の制限も確認してください。"}),
             exit_code::failure};
   } catch (const std::filesystem::filesystem_error& error) {
     return {in_language({"{} can't be used: {}.{}", "{} を使えません: {}。{}"}, error.path1().string(),

@@ -33,8 +33,9 @@ void set_job_end(const JobEnd& job_end) noexcept;
 /// Sets a function that report_failure() calls before it prints. At most one.
 void set_failure_listener(void (*listener)(const std::string& sentence, int code)) noexcept;
 
-/// After this call SIGINT (Ctrl-C), SIGTERM and SIGHUP only set the flag that interrupted() returns. The trainer reads
-/// it between two iterations.
+/// After this call the first SIGINT (Ctrl-C), SIGTERM or SIGHUP only sets the flag that interrupted() returns, which
+/// the trainer reads between two iterations; a second one exits at once with 130. An ignored SIGHUP (nohup) stays
+/// ignored.
 void catch_interrupts();
 bool interrupted() noexcept;
 

@@ -209,8 +209,8 @@ std::string tell_waiting(const Image& image) {
     const bool ends = read(row.name) == last_call;
     words.english += fmt::format("{} {}{} in {}{}", i == 0 ? "Rank" : ", rank", shown[i], i == 0 ? " waits" : "",
                                  name_of(row), ends ? ", at the end of its program" : "");
-    words.japanese += fmt::format("{}ランク {} は {}{} で", i == 0 ? "" : "、", shown[i], name_of(row),
-                                  ends ? "（プログラムの終わり）" : "");
+    words.japanese += fmt::format("{}ランク {} は {}{}で", i == 0 ? "" : "、", shown[i], name_of(row),
+                                  ends ? "（プログラムの終わり）" : " ");
   }
   words.english += more == 0 ? ". " : fmt::format(", and {} more wait. ", more);
   words.japanese += more == 0 ? "待っています。" : fmt::format("待っています（ほか {} ランクも）。", more);
@@ -318,10 +318,11 @@ std::string who_is_missing() {
                                          local_size - joined, local_size, host());
     const Text named{fmt::format("{} ({})", in_words(image.absent), host()),
                      fmt::format("ランク {}（{}）", fmt::join(image.absent, "、"), host())};
-    missing += in_language(
-        {"{} did not come to MPI_Init(): not started yet, stopped, or ended before. ",
-         "{} が MPI_Init() を呼び出していません（まだ起動していないか、停止したか、その前に終了しました）。"},
-        local_size == job_size ? say(named) : some);
+    missing +=
+        in_language({"{} did not come to MPI_Init(): not started yet, stopped, or ended before. ",
+                     "{}が MPI_Init() "
+                     "を呼び出していません（まだ起動していないか、停止しているか、その前に終了したかのどれかです）。"},
+                    local_size == job_size ? say(named) : some);
   }
   const bool apart = missing.empty() && image.elsewhere_in_program.empty() && !image.in_another_call.empty();
   if (missing.empty())
@@ -334,7 +335,7 @@ std::string who_is_missing() {
   if (apart)
     for (const std::size_t rank : image.in_another_call)
       missing += tell({rank}, {fmt::format("waits in {} instead", name_of(rows[rank])),
-                               fmt::format("{} で待っています", name_of(rows[rank]))});
+                               fmt::format("別の呼び出し {} で待っています", name_of(rows[rank]))});
   const bool all_in_calls = missing.empty();
   if (all_in_calls && (!image.messages || local_size < job_size)) return {};
   missing += tell_waiting(image);
@@ -401,13 +402,14 @@ std::string table(const std::string& language) {
 std::string who_is_elsewhere() {
   if (job_size <= local_size) return {};
   if (const Image image = look(); image.messages && rows.size() > 1)
-    return in_language({"{}The other ranks are on {}.", "{}ほかのランクは {} にあります。"}, tell_waiting(image),
-                       other_hosts.empty() ? say({"other machines", "別のマシン"}) : other_hosts);
+    return in_language(
+        {"{}The other ranks are on {}.", "{}ほかのランクは{}にあります。"}, tell_waiting(image),
+        other_hosts.empty() ? say({"other machines", "別のマシン"}) : say({other_hosts, " " + other_hosts + " "}));
   const Text here{rows.size() == 1 ? "This rank" : "Each rank of " + host(),
-                  rows.size() == 1 ? "このランク" : host() + " のランク"},
-      others{": the others are on " + other_hosts, "（ほかは " + other_hosts + "）"};
+                  rows.size() == 1 ? "このランク" : host() + " の全ランク"},
+      others{": the others are on " + other_hosts, "（ほかのランクは " + other_hosts + " にあります）"};
   return in_language(
-      {"{} has come to {}, but another has not{}.", "{}は {} に達しましたが、達していないランクがあります{}。"},
+      {"{} has come to {}, but another has not{}.", "{}は {} に達しましたが、ほかに達していないランクがあります{}。"},
       say(here), name_of(*mine), other_hosts.empty() ? "" : say(others));
 }
 

@@ -11,7 +11,8 @@
 
 namespace odori::rank_table {
 
-/// Takes this process's row. Call it before MPI_Init. Returns false for a job of one rank. Uses Open MPI's variables
+/// Takes this process's row. Call it before MPI_Init. Returns false for a job of one rank, or if Open MPI does not
+/// say its size. Uses Open MPI's variables
 /// (PMIX_NAMESPACE, OMPI_COMM_WORLD_...). Without them, or without shared memory, each rank has a private table.
 bool join();
 /// All `size` ranks of the job have joined. Unlinks the shared memory.
@@ -40,7 +41,7 @@ std::string in_words(const std::vector<std::size_t>& ranks, bool first = true);
 /// thread that communicates.
 Call enter(const Call& call) noexcept;
 void leave(const Call& outer) noexcept;
-/// Number of collectives that this rank has entered.
+/// Number of calls of all ranks that this rank has entered: MPI_Init() and collectives, without those of some ranks.
 std::uint64_t calls() noexcept;
 /// The heartbeat: records that this rank works, for example has computed a batch. Thread-safe.
 void heartbeat() noexcept;
@@ -48,8 +49,8 @@ void heartbeat() noexcept;
 /// A progress counter: increases when a rank of this node joins, enters or leaves a call, or calls heartbeat().
 std::uint64_t progress() noexcept;
 /// Returns "Rank 1 (host, PID 7) is stopped, by a signal or a debugger. Rank 0 waits in comm->all_reduce_mean()." or,
-/// for messages, "Rank 0 waits in send to 1, rank 1 in send to 0." Empty if no rank of this node is missing, or if a
-/// message's other rank may be on another node.
+/// for messages, "Rank 0 waits in send to 1, rank 1 in send to 0." Empty if all ranks of this node wait in calls,
+/// unless one waits for a message and the job has no other node.
 std::string who_is_missing();
 /// True if the job is deadlocked, provided that there was no progress for a while: all ranks are on this node, and each
 /// waits for something that no other does, or a rank has ended.

@@ -104,7 +104,7 @@ std::string Comparison::timing_note() const {
   for (const Run& run : runs)
     if (run.not_timed.empty() && run.devices > runs.front().devices && above_ceiling(run))
       note += in_language({" {}{}: more than {} times can't be; this machine's speed changed between the timings.",
-                           "{}{}：{} 倍を超えることはありえません。計測の間にこのマシンの速度が変わりました。"},
+                           "{}{}: {} 倍を超えることはありえません。計測の間にこのマシンの速度が変わりました。"},
                           run.shown(), run.communicator.empty() ? "" : ", " + run.communicator, run.devices);
   return note;
 }
@@ -126,7 +126,7 @@ std::string to_text(const Comparison& comparison) {
   return text_table(language() == "ja" ? japanese : english, rows) + notes +
          (comparison.simulated_nodes ? in_language(simulated) : "") +
          in_language({"{}: {} images x {} epochs, network {}, {} images a device and iteration.\n{}, {}.\n",
-                      "{}：{} 枚 × {} エポック、ネットワーク {}、デバイスごと・反復ごとに {} 枚。\n{}、{}。\n"},
+                      "{}: {} 枚 × {} エポック、ネットワーク {}、デバイスごと・反復ごとに {} 枚。\n{}、{}。\n"},
                      comparison.dataset, comparison.n_images, comparison.epoch, comparison.model, comparison.batchsize,
                      describe(comparison.machine), comparison.date);
 }

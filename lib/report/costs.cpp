@@ -74,7 +74,7 @@ std::string to_text(const ExchangeCosts& costs) {
   }
   const TableRow english{"gradients by",     "ms",      "least .. most",  "predicted", "of the iteration", "images/s",
                          "sent in the node", unit.name, "to other nodes", unit.name},
-      japanese{"勾配の平均",     "ms",      "最小 .. 最大",     "予測",   "反復に占める割合", "枚/秒",
+      japanese{"平均の方法",     "ms",      "最小 .. 最大",     "予測",   "反復に占める割合", "枚/秒",
                "ノード内の送信", unit.name, "他ノードへの送信", unit.name};
   const Text no_two_ranks{" no two ranks were there", "2 ランクの組がなかったため不明"};
   return text_table(language() == "ja" ? japanese : english, rows) + notes +
@@ -95,7 +95,8 @@ std::string to_text(const ExchangeCosts& costs) {
              costs.within || costs.between ? "" : in_language(no_two_ranks)) +
          in_language({"Sent: messages and {} of the busiest rank, in the node and to other nodes counted separately. "
                       "Where MPI picks its steps, they are those of lib/comm/README.md.\n",
-                      "送信: 最も多く送るランクのメッセージ数と {}（ノード内と他ノードへを別々に数える）。手順を MPI "
+                      "送信: 最も多く送るランクのメッセージ数と "
+                      "{}（ノード内の送信と他ノードへの送信は別々に数える）。手順を MPI "
                       "が選ぶものは "
                       "lib/comm/README.md の手順による。\n"},
                      unit.name) +

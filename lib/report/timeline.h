@@ -26,7 +26,7 @@ struct Span {
   std::string name;  // "forward", "allreduce", ...
   Interval time;     // from the first event of all ranks
   std::int64_t bytes = 0;
-  std::int64_t wait = 0;  // of a collective: the wait for the last rank
+  std::int64_t wait = 0;  // of allreduce, allgather, barrier: for the last rank; else 0
 };
 
 /// The kind of a span. other: "evaluate", "snapshot", ...
@@ -56,11 +56,11 @@ Timeline read(const std::filesystem::path& folder);
 /// such iteration.
 Timeline window(const Timeline& whole, int first, int n);
 
-/// The first iterations that together have at most `most_spans` spans, so that browsers remain responsive.
+/// The first iterations that together have about `most_spans` spans at most, so that browsers remain responsive.
 Timeline shortened(const Timeline& whole, std::size_t most_spans = 20'000);
 
-/// How a device spends an iteration: means over all iterations but the first, in which kernels are compiled. With only
-/// one iteration, that one.
+/// How a device spends an iteration: means over its iterations, without the run's very first one, in which kernels are
+/// compiled, unless it is the only one.
 struct Shares {
   int iterations = 0;
   double iteration_us = 0;

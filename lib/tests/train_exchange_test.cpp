@@ -299,7 +299,7 @@ TEST(Accumulation, SeesAnEpochThatBeginsWithinAnUpdate) {
 TEST(ExchangeOptions, ThatCannotBeAreRefused) {
   const auto comm = create_communicator("flat");
   EXPECT_SENTENCE(RankTraining(*comm, {.double_buffering = true, .bucket_mib = 25}), "two ways to hide one exchange");
-  EXPECT_SENTENCE(RankTraining(*comm, {.dtype = Dtype::fp16, .sharded = true}), "--sharded exchanges parts");
+  EXPECT_SENTENCE(RankTraining(*comm, {.dtype = Dtype::fp16, .sharded = true}), "--sharded exchanges shards");
   EXPECT_SENTENCE(create_multi_node_optimizer(nullptr, *comm), "was given no optimizer");
   MomentumSGD alone;
   EXPECT_SENTENCE(RankTraining(*comm, {.accumulate = 1000}), "takes more than an epoch");

@@ -158,7 +158,7 @@ TEST_F(Saved, IsNotOfAnotherTraining) {
   expect_refusal("1 device a rank, this one has mean over 2 devices", {.n_devices = 2});
   expect_refusal("from seed 0, those of this training from seed 1", {.seed = 1});
   expect_refusal("was trained on other data", {}, images(49));
-  expect_refusal("the same data, but in other shares", {}, split_dataset_n_random(train_set(), 1, 7)[0]);
+  expect_refusal("the same data, but in other shards", {}, split_dataset_n_random(train_set(), 1, 7)[0]);
   SavedRun run(options, folder / "two", 1);
   Training two({.n_devices = 2, .rule = GradientRule::sum}, train_set());
   Trainer trainer(*two.updater, 1, folder / "two");

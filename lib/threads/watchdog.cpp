@@ -105,7 +105,7 @@ std::string Watchdog::standstill(std::chrono::steady_clock::duration silent) con
   if (limit_.count() == 0 || silent <= std::min<std::chrono::steady_clock::duration>(limit_, first_look)) return {};
   if (rank_table::is_deadlocked())
     return in_language({"{} has made no progress for {} seconds, and cannot go on. {}",
-                        "{} が {} 秒間進んでおらず、この先も進めません。{}"},
+                        "{}が {} 秒間進んでおらず、この先も進めません。{}"},
                        in_language(words_.work), std::min(limit_, first_look).count(), rank_table::who_is_missing());
   if (silent <= limit_) return {};
   std::string cause = rank_table::who_is_missing();
@@ -118,7 +118,7 @@ std::string Watchdog::standstill(std::chrono::steady_clock::duration silent) con
   if (cause.empty()) cause = in_language(words_.advice);
   return in_language(
       {"{} has made no progress for {} seconds. {} ODORI_TIMEOUT={} waits longer, ODORI_TIMEOUT=0 for ever.",
-       "{} が {} 秒間進んでいません。{} ODORI_TIMEOUT={} で待つ時間を延ばせます（0 なら無制限）。"},
+       "{}が {} 秒間進んでいません。{}ODORI_TIMEOUT={} で待つ時間を延ばせます（0 なら無制限）。"},
       in_language(words_.work), waited.count(), cause, 10 * limit_.count());
 }
 

@@ -7,8 +7,9 @@
 // (program/rank_table.h). So a rank that evaluates for minutes while the others wait does not hang. Other work, such as
 // a learner's own computation, must end within the limit, or the limit must be raised.
 //
-// If a rank of the node keeps the others waiting for 5 s, a table on standard error shows each rank's last call, once.
-// The job ends at that time only if it is deadlocked: messages that no rank receives, or a rank that has ended.
+// After 5 s without progress, if a rank of the node keeps the others waiting, a table on standard error shows each
+// rank's last call, once. The job ends at that time only if it is deadlocked: messages that no rank receives, calls
+// that differ, or a rank that has ended.
 //
 // The ranks of other nodes cannot be seen. If no rank of this node is missing, but the job has other nodes, the limit
 // is ten times longer. A node with a missing rank reports sooner.

@@ -5,8 +5,8 @@
 //   rate = the optimizer's initial rate x scale x schedule(epochs so far)
 //
 // n ranks train with an n times larger global batch. Its mean gradient has less noise, and an epoch has fewer updates,
-// so the rate is scaled up. At the start of training the scaled rate can diverge, so it is ramped up linearly. Source:
-// P. Goyal et al., 2017, "Accurate, large minibatch SGD: training ImageNet in 1 hour" (arXiv 1706.02677).
+// so the rate is scaled up. At the start the scaled rate can make training diverge, so it is ramped up linearly.
+// Source: P. Goyal et al., 2017, "Accurate, large minibatch SGD: training ImageNet in 1 hour" (arXiv 1706.02677).
 #pragma once
 
 #include <functional>

@@ -67,12 +67,17 @@ std::vector<Device*> checked_devices(const std::vector<SerialIterator>& iterator
   const std::size_t n_parameters = optimizer.model().memory().parameters.size();
   require(
       !optimizer.exchange() || optimizer.exchange()->owned().size() == n_parameters,
-      "A sharded optimizer updates a part of the model, so that the devices of one process can't be sent all of it: "
-      "with --sharded, give each device a rank of its own.");
+      {"A sharded optimizer updates a shard of the model, so that the devices of one process can't be sent all of it: "
+       "with --sharded, give each device a rank of its own.",
+       "シャーディングしたオプティマイザはモデルの一部だけを更新するため、1 プロセスの複数のデバイスには使えません。"
+       "--sharded を付けるときは、デバイスごとに 1 ランクにしてください。"});
   if (rule == GradientRule::sum && optimizer.name() != "momentum")
-    throw UsageError(fmt::format(
-        "--compat chainer sums the gradients and divides the learning rate by the number of devices, which is the same "
-        "step for momentum alone: {} scales its steps by the gradients. Leave --compat out.",
+    throw UsageError(in_language(
+        {"--compat chainer sums the gradients and divides the learning rate by the number of devices, which is the "
+         "same step for momentum alone: {} scales its steps by the gradients. Leave --compat out.",
+         "--compat chainer は勾配を合計し、学習率をデバイス数で割ります。それで同じ更新になるのは momentum だけで、{} "
+         "の"
+         "更新の大きさは勾配によって変わります。--compat を外してください。"},
         optimizer.name()));
   check_devices(devices, optimizer.model());
   check_iterators(iterators, devices.size(), optimizer.model());

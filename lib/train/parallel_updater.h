@@ -23,7 +23,7 @@ class ParallelUpdater : public Updater {
   /// `devices`: device ids by name. "main" holds the optimizer's model, and updates. iterators[0] feeds "main", the
   /// others feed the other devices in the order of their names. Throws Error if there is no "main", a device occurs
   /// twice, there are not as many iterators as devices, the iterators' data sets differ in size, the model is not on
-  /// the main device, or a batch is larger than a device's data.
+  /// the main device, or the optimizer is sharded; UsageError for the rule `sum` with another optimizer than momentum.
   ParallelUpdater(std::vector<SerialIterator> iterators, Optimizer& optimizer,
                   const std::map<std::string, int>& devices, DevicePool& pool, GradientRule rule = GradientRule::mean);
 

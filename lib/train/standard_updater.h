@@ -15,7 +15,7 @@ class StandardUpdater : public Updater {
   /// With `accumulate`, here or in the optimizer's ExchangeOptions, each update uses the mean gradient of that many
   /// batches, as if one larger batch had been used; ranks exchange gradients once per update. The constructor is then
   /// collective. A rank with less data may give a smaller number: the mean is over all batches of all ranks. Throws
-  /// Error if a batch is larger than the iterator's data set or does not fit the model.
+  /// Error if the iterator does not fit the model.
   StandardUpdater(SerialIterator iterator, Optimizer& optimizer, std::optional<int> accumulate = {});
   void update() override;
   Metrics take_metrics() override;

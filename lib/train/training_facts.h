@@ -31,7 +31,7 @@ void on_update_done(Updater& updater);
 void on_evaluation(const Metrics& metrics);
 /// Reports the evaluation's values, if any, at the end of an epoch after all extensions.
 void on_observation(const std::map<std::string, double>& observation);
-/// Reports the values that LogReport writes.
+/// Reports the validation loss and accuracy that LogReport writes.
 void on_report(const std::map<std::string, double>& observation);
 
 }  // namespace odori::observe

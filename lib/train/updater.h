@@ -52,10 +52,10 @@ class Updater {
   std::int64_t iteration_ = 0;
 };
 
-/// Throws Error unless the iterator can train the model: it repeats, its batches have the model's batch size and are
-/// not larger than its data set, and image size and classes match the network.
+/// Throws Error unless the iterator can train the model: it repeats, its batches have the model's batch size, and image
+/// size and classes match the network.
 void require_fit(const SerialIterator& iterator, const Classifier& model);
-/// Throws Error if `n_batches` batches are more than one epoch.
+/// Throws Error if all but the last of `n_batches` batches are an epoch or more.
 void require_within_epoch(int n_batches, const SerialIterator& iterator);
 
 }  // namespace odori

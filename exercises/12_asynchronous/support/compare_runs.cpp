@@ -122,7 +122,7 @@ void print(const std::vector<Trained>& all, const Functions& functions) {
   const TableRow english{"perceptron", "images/s", "best accuracy", fmt::format("images to {:.1f} %", 100 * target),
                          "your seconds to it"},
       japanese{"パーセプトロン", "枚/秒", "最高の正解率", fmt::format("{:.1f} % までの枚数", 100 * target),
-               "あなたの秒数"};
+               "そこまでの秒数（あなたの関数）"};
   fmt::print("\n{}", text_table(language() == "ja" ? japanese : english, rows));
 }
 
@@ -226,7 +226,7 @@ void compare_runs(const Functions& functions, const Arguments& args, const RunOp
   add(in_language(Text{"1 worker", "1 ワーカー"}), 1, {rate});
   add(n, options.workers, {rate});
   add(n + in_language(Text{", rate divided by the staleness", "、学習率を古さで割る"}), options.workers, {rate, true});
-  add(in_language({"the same, bound {}", "同じ、上限 {}"}, options.bound), options.workers,
+  add(in_language({"the same, bound {}", "同上、上限 {}"}, options.bound), options.workers,
       {rate, true, options.bound});
   print(all, functions);
   write_pages(all, options.out);

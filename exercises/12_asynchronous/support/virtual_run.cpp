@@ -124,10 +124,10 @@ bool run(const VirtualRun& run, const Functions& functions) {
 }
 
 void fail_because_all_wait() {
-  throw Error(
-      Text{"All workers wait, although there are gradients to begin. The slowest worker may never wait: see blank 4.",
-           "計算する勾配が残っているのに、すべてのワーカーが待っています。最も遅いワーカーは待つことがありません（空欄 "
-           "4）。"});
+  throw Error(Text{
+      "All workers wait, although there are gradients to begin. The slowest worker may never wait: see blank 4.",
+      "計算する勾配が残っているのに、すべてのワーカーが待っています。最も遅いワーカーを待たせてはいけません（空欄 4 "
+      "を見てください）。"});
 }
 
 }  // namespace odori

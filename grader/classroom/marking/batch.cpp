@@ -103,7 +103,7 @@ void work_through(std::size_t n, int jobs, const std::function<void(std::size_t)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (failed) continue;
     guarded([&] {
-      if (interrupted()) throw Error("Interrupted.", exit_code::interrupted);
+      if (interrupted()) throw Error(Text{"Interrupted.", "中断しました。"}, exit_code::interrupted);
       wait();
     });
   }

@@ -44,7 +44,7 @@ Lock try_lock(const fs::path& file, Lock::Kind kind) try {
 Lock wait_for_lock(const fs::path& file, Lock::Kind kind, const WhileWaiting& meanwhile) try {
   Lock lock = open_lock(file);
   while (!lock.take(kind)) {
-    if (interrupted()) throw Error("Interrupted.", exit_code::interrupted);
+    if (interrupted()) throw Error(Text{"Interrupted.", "中断しました。"}, exit_code::interrupted);
     meanwhile(lock.holder());
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

@@ -156,7 +156,7 @@ int self_test(const GradeFlags& flags) {
                                 .kit = flags.kit,
                                 .build = flags.build,
                                 .jobs = flags.jobs});
-  if (code == exit_code::interrupted) throw Error("Interrupted.", exit_code::interrupted);
+  if (code == exit_code::interrupted) throw Error(Text{"Interrupted.", "中断しました。"}, exit_code::interrupted);
 
   fmt::print("\n{}\n", messages.text("self_test_title"));
   const auto n_wrong = std::ranges::count_if(

@@ -16,8 +16,8 @@ using Type = dnnl::memory::data_type;
 
 /// Plain order: N x C x H x W, or O x I x H x W.
 dnnl::memory::desc plain_layout(const Shape& shape, Type type = Type::f32);
-/// The layout of activations. fp32: channels in groups of the size that oneDNN's convolutions prefer on this machine,
-/// such as 16; plain if the number of channels is not a multiple of it.
+/// The layout of activations. fp32: channels in groups, as oneDNN's convolutions prefer on this machine; plain if their
+/// number is not a multiple of 16.
 dnnl::memory::desc activation_layout(const dnnl::engine& engine, const Shape& shape, Type type);
 /// The same, but for fp32 the operation chooses the layout.
 dnnl::memory::desc any_activation_layout(const Shape& shape, Type type);

@@ -18,7 +18,7 @@ const Text advice{
     "Either a device or rank doesn't take part in it (all have to make the same calls), or a link between them doesn't "
     "work. NCCL_DEBUG=INFO shows what NCCL does; NCCL_P2P_DISABLE=1 does without the direct links between GPUs, which "
     "hang on some machines.",
-    "参加していないデバイスやランクがある（すべてが同じ呼び出しを行う必要があります）か、その間の接続が動いていません。"
+    "参加していないデバイスやランクがあるか（すべてが同じ呼び出しを行う必要があります）、その間の接続に問題があります。"
     "NCCL_DEBUG=INFO で NCCL の動きを表示できます。GPU 間の直接接続で止まるマシンでは NCCL_P2P_DISABLE=1 "
     "を試してください。"};
 
@@ -58,7 +58,7 @@ NcclCommunicators::~NcclCommunicators() {
   }
   const Watchdog::During ending(*watch_);
   for (const ncclComm_t comm : comms_) static_cast<void>(failed ? ncclCommAbort(comm) : ncclCommDestroy(comm));
-  static_cast<void>(cudaStreamSynchronize(progress_.get()));  // its host functions know the watch
+  static_cast<void>(cudaStreamSynchronize(progress_.get()));  // its host functions use the watchdog
 }
 
 void NcclCommunicators::queue(const char* doing, cudaStream_t followed,

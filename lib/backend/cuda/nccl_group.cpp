@@ -58,7 +58,7 @@ class CudaNcclGroup : public NcclGroup {
     return found;
   }
   void reduce(Device& device, std::span<float> values, int root) override {
-    queue(device, values, "adding gradients up", [&](ncclComm_t comm, cudaStream_t stream) {
+    queue(device, values, "reducing gradients", [&](ncclComm_t comm, cudaStream_t stream) {
       return ncclReduce(values.data(), values.data(), values.size(), ncclFloat, ncclSum, root, comm, stream);
     });
   }
@@ -77,7 +77,7 @@ class CudaNcclGroup : public NcclGroup {
                 });
   }
   void all_gather(Device& device, std::span<float> values, std::span<const Range> parts) override {
-    queue_parts(device, values, parts, "sending each rank's part",
+    queue_parts(device, values, parts, "sending each rank's shard",
                 [](float* part, std::size_t n, int owner, ncclComm_t comm, cudaStream_t stream) {
                   return ncclBroadcast(part, part, n, ncclFloat, owner, comm, stream);
                 });

@@ -43,7 +43,10 @@ class Block {
  public:
   Block(const std::function<void()>& kernel, unsigned int threads, bool descending)
       : kernel_(kernel), threads_(threads), descending_(descending) {}
-  ~Block() { free(fibers_); }
+  /// Fibers that were stopped within a kernel are not used again.
+  ~Block() {
+    if (count(Status::returned) == threads_.size()) free(fibers_);
+  }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 

@@ -20,7 +20,7 @@ class Sharded : public ExchangeStrategy {
  public:
   void setup(ExchangeContext& context) override {
     if (context.dtype != Dtype::fp32)
-      throw UsageError("--sharded exchanges parts, each once: it can't be combined with --allreduce-dtype.");
+      throw UsageError("--sharded exchanges shards, each once: it can't be combined with --allreduce-dtype.");
     ExchangeStrategy::setup(context);
   }
   bool finish() override {

@@ -11,7 +11,7 @@ std::unique_ptr<ExchangeStrategy> create_exchange_strategy(const ExchangeOptions
         "Double buffering and buckets are two ways to hide one exchange. Give --double-buffering or --bucket-mib.");
   if (options.sharded && options != ExchangeOptions{.sharded = true, .accumulate = options.accumulate})
     throw UsageError(
-        "--sharded exchanges parts, each once: it can't be combined with --double-buffering, --allreduce-dtype or "
+        "--sharded exchanges shards, each once: it can't be combined with --double-buffering, --allreduce-dtype or "
         "--bucket-mib.");
   if (options.sharded) return sharded();
   if (options.double_buffering) return double_buffered();

@@ -57,8 +57,8 @@ void batch_normalization_train(cudaStream_t stream, const BatchNormalization& b,
 /// Writes y from the running statistics.
 void batch_normalization_evaluate(cudaStream_t stream, const BatchNormalization& b, void* y, const float* running_mean,
                                   const float* running_variance);
-/// Writes ggamma, gbeta and gx from gy. gx may be gy, or null if not needed. Overwrites gy with a GELU. Recomputes the
-/// ReLU's mask from x instead of reading y.
+/// Writes ggamma, gbeta and gx from gy. gx may be gy, or null if not needed. With a GELU, gy is overwritten. Recomputes
+/// the ReLU's mask from x instead of reading y.
 void batch_normalization_backward(cudaStream_t stream, const BatchNormalization& b, void* gy, void* gx, float* ggamma,
                                   float* gbeta, void* scratch);
 
