@@ -34,8 +34,8 @@ void set_job_end(const JobEnd& job_end) noexcept;
 void set_failure_listener(void (*listener)(const std::string& sentence, int code)) noexcept;
 
 /// After this call the first SIGINT (Ctrl-C), SIGTERM or SIGHUP only sets the flag that interrupted() returns, which
-/// the trainer reads between two iterations; a second one exits at once with 130. An ignored SIGHUP (nohup) stays
-/// ignored.
+/// the trainer reads between two iterations; a second one exits at once with 130. Does not change an ignored
+/// SIGHUP (nohup).
 void catch_interrupts();
 bool interrupted() noexcept;
 

@@ -49,7 +49,8 @@ expect 2 '"dance" というコマンドはありません。' "$odori" dance --l
 LC_ALL= LC_MESSAGES= LANG=ja_JP.UTF-8 expect 2 'check のことですか。' "$odori" chek
 expect 2 'there is no command "chek". Did you mean check?' "$odori" chek
 expect 2 'there is no command "". The' "$odori" ''
-expect 2 'フラグはその後に書きます' "$odori" --lang ja check
+expect 2 'どのタスクですか' "$odori" --lang ja check
+expect 2 'フラグはその後に書きます' "$odori" --batchsize --lang ja check
 expect 2 "Did you mean ./odori check multi_gpu?" "$odori" multi_gpu check
 expect 2 "./odori check multi_gpu --no-speedup --lang ja のことですか。" "$odori" 1 check --no-speedup --lang ja
 expect 2 "multi_gpu is a task, not a command. ./odori check multi_gpu" "$odori" multi_gpu
