@@ -2,7 +2,7 @@
 // How quick ranks average a network's gradients.
 //
 //   mpirun -np 2 build/bin/bench_allreduce --device cuda --communicator pure_nccl
-//   mpirun -np 2 build/bin/bench_allreduce --device cpu --communicator flat,ring --beside-mpi --iterations 3
+//   mpirun -np 2 build/bin/bench_allreduce --device cpu --communicator flat,ring --compare-mpi --iterations 3
 //
 //   pure_nccl, 2 ranks, 60.0 MB: 0.41 ms (median of 9 rounds of 20; 0.40 .. 0.43), bus bandwidth 146.2 GB/s
 //
@@ -81,8 +81,8 @@ int main(int argc, char** argv) try {
   model.to_device(pool.use(all.intra_rank()));
   Device& device = model.device();
   Buffer& gradients = model.memory().gradients;
-  require(!options.beside_mpi || (device.kind() == DeviceKind::cpu && all.link().empty()),
-          "--beside-mpi is for host memory, and for no simulated link: give --device cpu, and unset ODORI_LINK.");
+  require(!options.compare_mpi || (device.kind() == DeviceKind::cpu && all.link().empty()),
+          "--compare-mpi is for host memory, and for no simulated link: give --device cpu, and unset ODORI_LINK.");
   std::vector<Range> pieces;
   for (const NamedView& parameter : model.parameters())
     pieces.push_back({parameter.view.offset, parameter.view.offset + parameter.view.size()});
@@ -91,7 +91,7 @@ int main(int argc, char** argv) try {
   for (const auto& comm : comms)
     ways.push_back({comm->name(), [&, one = comm.get()] { one->all_reduce_mean(device, gradients, pieces); }});
   std::vector<Way> bare;
-  if (options.beside_mpi) bare = bare_ways(gradients);
+  if (options.compare_mpi) bare = bare_ways(gradients);
   const auto iterate = [&](const Way& way, int times) {
     for (int i = 0; i < times; ++i) way.run();
     device.synchronize();

@@ -6,7 +6,7 @@
 //   mpirun -np 2 build/bin/bench_exchange                           without a link: what hiding costs
 //
 // A round measures all ways in turn, each from an iteration on that has exchanged already, by the slowest rank; what is
-// printed is the median over the rounds (least .. greatest). Over a simulated link it stands beside a model: an
+// printed is the median over the rounds (least .. greatest). Over a simulated link a model is shown next to it: an
 // exchange takes what comm/cost.h says of it, buckets go one after the other, each not before backward has computed it
 // (these times are measured, without an exchange), and double buffering has a whole iteration to hide in.
 #include <fmt/core.h>

@@ -2,7 +2,7 @@
 // How quick one device trains, how much memory it takes, and what an iteration allocates.
 //
 //   build/bin/bench_vgg --batchsize 64 --threads 1
-//   build/bin/bench_vgg --precision bf16 --beside fp32
+//   build/bin/bench_vgg --precision bf16 --compare-precision fp32
 //   build/bin/bench_vgg --device cuda --precision bf16 --batchsize 512 --iterations 50
 //   build/bin/bench_vgg --device cuda --precision bf16 --compare-without all
 //
@@ -121,9 +121,9 @@ std::deque<Trainee> trainees_of(const bench::Options& options, const Batch& batc
                                 std::vector<Uncompared>& uncompared) {
   std::deque<Trainee> trainees;
   trainees.emplace_back(options, options.devices, batch);
-  if (options.beside) {
+  if (options.compare_precision) {
     DevicePoolOptions devices = options.devices;
-    devices.precision = options.beside;
+    devices.precision = options.compare_precision;
     trainees.emplace_back(options, devices, batch);
   }
   for (const GpuOptimization one : options.compare_without) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All communicators beside each other: what it costs to average a network's gradients, and of how much of an iteration.
+// Compares all communicators: what it costs to average a network's gradients, and of how much of an iteration.
 //
 //   ./odori compare --ranks 2 --nodes 2 --link 1gbit,50us
 //   mpirun build/bin/odori_compare                           in a job: between its hosts

@@ -71,7 +71,7 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
   if (benchmark == Benchmark::scaling) line.add_option("--rank-of", options.rank_of).hidden();  // hidden
   if (benchmark == Benchmark::vgg) {
     line.add_option_function(
-            "--beside", [&](const std::string& name) { options.beside = precisions.at(name); },
+            "--compare-precision", [&](const std::string& name) { options.compare_precision = precisions.at(name); },
             "Another precision: rounds of both in turn, and their ratio")
         .check(line.one_of({"fp32", "tf32", "bf16"}));
     add_optimization_flags(line, options);
@@ -83,7 +83,7 @@ Options parse(int argc, char** argv, Benchmark benchmark, const std::string& abo
     line.add_option("--communicator", options.communicator,
                     fmt::format("One, or several joined by commas: {}", fmt::join(communicator_names(), ", ")))
         .capture_default_str();
-    line.add_flag("--beside-mpi", options.beside_mpi,
+    line.add_flag("--compare-mpi", options.compare_mpi,
                   "MPI_Allreduce itself in the same rounds, and each communicator's ratio to it");
     line.add_flag("--share-devices", options.devices.share_devices, "Let several ranks share one GPU");
   }

@@ -17,13 +17,13 @@ struct Options {
   int rounds = 9;
   bool autotune = false;
   DevicePoolOptions devices{.request = DeviceRequest::cpu};  // bench_vgg and bench_allreduce: --device --precision
-  std::optional<Precision> beside;                           // bench_vgg: measured alternately with --precision
+  std::optional<Precision> compare_precision;                // bench_vgg: measured alternately with --precision
   std::vector<GpuOptimization> compare_without;              // bench_vgg: each turned off in turn
   std::string json;                                          // bench_vgg: output file for the rates
   int image_size = 32;                                       // bench_vgg
   double peak_tflops = 0;                                    // bench_vgg: the device's peak; 0: unknown
   std::string communicator = "pure_nccl";                    // bench_allreduce: one, or several joined by commas
-  bool beside_mpi = false;                                   // bench_allreduce
+  bool compare_mpi = false;                                  // bench_allreduce
   std::string rank_of;  // bench_scaling: communicator of the program that it starts under mpirun
 };
 

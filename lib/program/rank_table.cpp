@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/ranges.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,12 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -24,6 +21,7 @@
 
 #include "errors/error.h"
 #include "errors/text.h"
+#include "program/usage.h"
 
 namespace odori::rank_table {
 namespace {
@@ -130,26 +128,6 @@ std::string name_of(const Row& row) {
 
 bool in_message(const Row& row) { return row.inside > 0 && (row.sends_to != 0 || row.takes_from != 0); }
 
-enum class State { here, stopped, ended };
-
-State state_of(int process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  std::string text;
-  std::getline(file, text);
-  const auto after_name = text.rfind(')');
-  if (after_name == std::string::npos || after_name + 2 >= text.size())
-    return ::kill(process, 0) != 0 && errno == ESRCH ? State::ended : State::here;
-  switch (text[after_name + 2]) {
-    case 'T':
-    case 't':
-      return State::stopped;
-    case 'Z':
-    case 'X':
-      return State::ended;
-  }
-  return State::here;
-}
-
 std::string host() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
@@ -174,21 +152,20 @@ Image look() {
   image.messages = std::any_of(rows.begin(), rows.end(), in_message);
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const Row& row = rows[rank];
-    const State state = row.process == 0 ? State::here : state_of(row.process);
+    const ProcessState state = row.process == 0 ? ProcessState::running : state_of(row.process);
     const bool waits = image.messages ? row.inside > 0 : row.calls == ahead.calls && read(row.name) == read(ahead.name);
-    (row.process == 0          ? image.absent
-     : state == State::stopped ? image.stopped
-     : state == State::ended   ? image.ended
-     : waits                   ? image.waiting
-     : row.inside > 0          ? image.in_another_call
-                               : image.elsewhere_in_program)
+    (row.process == 0                 ? image.absent
+     : state == ProcessState::stopped ? image.stopped
+     : state == ProcessState::ended   ? image.ended
+     : waits                          ? image.waiting
+     : row.inside > 0                 ? image.in_another_call
+                                      : image.elsewhere_in_program)
         .push_back(rank);
   }
   return image;
 }
 
-/// The language's sentence; English ones end with a space.
-std::string say(const Text& text) { return in_language(text); }
+// English sentences end with a space.
 
 /// "Ranks 0 and 2 wait in comm->all_reduce_mean()."; with messages "Rank 0 waits in send to 1, rank 1 in send to 0."
 std::string tell_waiting(const Image& image) {
@@ -202,7 +179,7 @@ std::string tell_waiting(const Image& image) {
     words.japanese = fmt::format("ランク {}{}は {} で待っています。", fmt::join(shown, "、"),
                                  more > 0 ? fmt::format(" とほか {} ランク", more) : " ", image.call);
     words.english = fmt::format("{} {} in {}. ", in_words(ranks), ranks.size() == 1 ? "waits" : "wait", image.call);
-    return say(words);
+    return in_language(words);
   }
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Row& row = rows[shown[i]];
@@ -214,7 +191,7 @@ std::string tell_waiting(const Image& image) {
   }
   words.english += more == 0 ? ". " : fmt::format(", and {} more wait. ", more);
   words.japanese += more == 0 ? "待っています。" : fmt::format("待っています（ほか {} ランクも）。", more);
-  return say(words);
+  return in_language(words);
 }
 
 /// "Rank 1 (host, PID 7) is stopped.", for each of the ranks.
@@ -222,7 +199,7 @@ std::string tell(const std::vector<std::size_t>& ranks, const Text& what) {
   std::string sentences;
   for (const std::size_t rank : ranks)
     sentences += in_language({"Rank {} ({}, PID {}) {}. ", "ランク {}（{}、PID {}）は{}。"}, rank, host(),
-                             rows[rank].process.load(), say(what));
+                             rows[rank].process.load(), in_language(what));
   return sentences;
 }
 
@@ -322,7 +299,7 @@ std::string who_is_missing() {
         in_language({"{} did not come to MPI_Init(): not started yet, stopped, or ended before. ",
                      "{}が MPI_Init() "
                      "を呼び出していません（まだ起動していないか、停止しているか、その前に終了したかのどれかです）。"},
-                    local_size == job_size ? say(named) : some);
+                    local_size == job_size ? in_language(named) : some);
   }
   const bool apart = missing.empty() && image.elsewhere_in_program.empty() && !image.in_another_call.empty();
   if (missing.empty())
@@ -340,10 +317,11 @@ std::string who_is_missing() {
   if (all_in_calls && (!image.messages || local_size < job_size)) return {};
   missing += tell_waiting(image);
   if (apart)
-    missing += say({"All ranks have to make the same calls. ", "すべてのランクが同じ呼び出しを行う必要があります。"});
+    missing += in_language(
+        Text{"All ranks have to make the same calls. ", "すべてのランクが同じ呼び出しを行う必要があります。"});
   if (all_in_calls)
-    missing +=
-        say({"A send waits until its message is received: each needs its receive on the other rank. ",
+    missing += in_language(
+        Text{"A send waits until its message is received: each needs its receive on the other rank. ",
              "send は、メッセージが受け取られるまで待ちます。それぞれに、相手のランクでの receive が必要です。"});
   return std::string(trim(missing));
 }
@@ -352,10 +330,10 @@ bool is_deadlocked() {
   if (rows.size() == 1 || local_size < job_size) return false;
   const Row* collective = nullptr;
   bool all_wait = true, messages = false, calls_differ = false;
-  const auto state = [](const Row& row) { return row.process == 0 ? State::stopped : state_of(row.process); };
-  if (std::ranges::any_of(rows, [&](const Row& row) { return state(row) == State::ended; })) return true;
+  const auto state = [](const Row& row) { return row.process == 0 ? ProcessState::stopped : state_of(row.process); };
+  if (std::ranges::any_of(rows, [&](const Row& row) { return state(row) == ProcessState::ended; })) return true;
   for (const Row& row : rows) {
-    all_wait = all_wait && state(row) == State::here && row.inside > 0;
+    all_wait = all_wait && state(row) == ProcessState::running && row.inside > 0;
     messages = messages || in_message(row);
     if (in_message(row)) continue;
     if (!collective) collective = &row;
@@ -377,7 +355,7 @@ std::string table(const std::string& language) {
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const Row& row = rows[rank];
     if (row.process == 0 && local_size < job_size) continue;  // on another node
-    const State state = row.process == 0 ? State::here : state_of(row.process);
+    const ProcessState state = row.process == 0 ? ProcessState::running : state_of(row.process);
     const std::string name = read(row.name);
     const std::string number = fmt::format("{} {}", japanese ? "、集団通信" : ", collective", row.calls.load());
     const std::string call = name_of(row) + (row.sends_to != 0 || row.takes_from != 0 ? "" : number);
@@ -386,13 +364,13 @@ std::string table(const std::string& language) {
                          fmt::arg("seconds", (now() - row.since) / 1'000'000'000));
     };
     const std::string what =
-        row.process == 0        ? say("did not come to MPI_Init()", "MPI_Init() を呼び出していない")
-        : state == State::ended ? say("has ended; last call: {call}", "終了した。最後の呼び出し: {call}")
-        : state == State::stopped ? say("is stopped; last call: {call}", "停止している。最後の呼び出し: {call}")
-        : row.inside == 0         ? say("has made no call since {call}, which it left {seconds} s ago",
-                                        "{seconds} 秒前に終えた {call} の後は何も呼び出していない")
-        : name == last_call       ? say("has come to its end, and waits for the others there since {seconds} s",
-                                        "プログラムの終わりに達し、{seconds} 秒前から他のランクを待っている")
+        row.process == 0               ? say("did not come to MPI_Init()", "MPI_Init() を呼び出していない")
+        : state == ProcessState::ended ? say("has ended; last call: {call}", "終了した。最後の呼び出し: {call}")
+        : state == ProcessState::stopped ? say("is stopped; last call: {call}", "停止している。最後の呼び出し: {call}")
+        : row.inside == 0                ? say("has made no call since {call}, which it left {seconds} s ago",
+                                               "{seconds} 秒前に終えた {call} の後は何も呼び出していない")
+        : name == last_call              ? say("has come to its end, and waits for the others there since {seconds} s",
+                                               "プログラムの終わりに達し、{seconds} 秒前から他のランクを待っている")
                             : say("waits in {call} since {seconds} s", "{seconds} 秒前から {call} で待っている");
     text += fmt::format("  {:<4}  {}\n", rank, what);
   }
@@ -402,15 +380,15 @@ std::string table(const std::string& language) {
 std::string who_is_elsewhere() {
   if (job_size <= local_size) return {};
   if (const Image image = look(); image.messages && rows.size() > 1)
-    return in_language(
-        {"{}The other ranks are on {}.", "{}ほかのランクは{}にあります。"}, tell_waiting(image),
-        other_hosts.empty() ? say({"other machines", "別のマシン"}) : say({other_hosts, " " + other_hosts + " "}));
+    return in_language({"{}The other ranks are on {}.", "{}ほかのランクは{}にあります。"}, tell_waiting(image),
+                       other_hosts.empty() ? in_language(Text{"other machines", "別のマシン"})
+                                           : in_language(Text{other_hosts, " " + other_hosts + " "}));
   const Text here{rows.size() == 1 ? "This rank" : "Each rank of " + host(),
                   rows.size() == 1 ? "このランク" : host() + " の全ランク"},
       others{": the others are on " + other_hosts, "（ほかのランクは " + other_hosts + " にあります）"};
   return in_language(
       {"{} has come to {}, but another has not{}.", "{}は {} に達しましたが、ほかに達していないランクがあります{}。"},
-      say(here), name_of(*mine), other_hosts.empty() ? "" : say(others));
+      in_language(here), name_of(*mine), other_hosts.empty() ? "" : in_language(others));
 }
 
 bool claim_report() noexcept { return head->spoken.exchange(1) == 0; }

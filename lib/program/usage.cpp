@@ -2,9 +2,11 @@
 #include "program/usage.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -66,6 +68,22 @@ Usage usage_of(pid_t process) {
   Usage usage;
   add(usage, std::to_string(process));
   return usage;
+}
+
+ProcessState state_of(pid_t process) {
+  const std::string text = read_proc("/proc/" + std::to_string(process) + "/stat");
+  const auto after_name = text.rfind(')');
+  if (after_name == std::string::npos || after_name + 2 >= text.size())
+    return ::kill(process, 0) != 0 && errno == ESRCH ? ProcessState::ended : ProcessState::running;
+  switch (text[after_name + 2]) {
+    case 'T':
+    case 't':
+      return ProcessState::stopped;
+    case 'Z':
+    case 'X':
+      return ProcessState::ended;
+  }
+  return ProcessState::running;
 }
 
 }  // namespace odori

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory, tasks and CPU time of a process and its descendants, from /proc.
+// What /proc says about a process: its state, and memory, tasks and CPU time of it and its descendants.
 #pragma once
 
 #include <sys/types.h>
@@ -17,5 +17,10 @@ struct Usage {
 
 /// Not atomic: processes that start or end meanwhile may be missed. Takes less than 0.1 ms per process.
 Usage usage_of(pid_t process);
+
+enum class ProcessState { running, stopped, ended };
+
+/// `stopped`: by a signal or a debugger. `running` if /proc cannot be read and the process exists.
+ProcessState state_of(pid_t process);
 
 }  // namespace odori

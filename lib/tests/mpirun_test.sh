@@ -68,15 +68,15 @@ if [[ $# -gt 2 ]]; then
   exit $((failed + failures > 0))
 fi
 
-# One that hangs when its ranks have ended is killed, and that is said; whoever reads what it prints waits for nothing else. The first
-# becomes this mpirun, the second stands beside it. That takes 20 s: the rest of this test runs meanwhile.
+# An mpirun that hangs after its ranks have ended is killed, with a message, and a reader of its output gets the end of file. Two of
+# them run here at once, the first into a pipe. That takes 20 s, during which the rest of this test runs.
 printf '#!/bin/bash\nsleep 3 & echo began; wait; trap "" TERM; exec sleep 1000\n' >"$scratch/hangs" && chmod +x "$scratch/hangs"
 mkdir "$scratch/hanging"
 hanging=(env OMPI_MCA_btl_vader_backing_directory="$scratch/hanging" timeout -k 5 90 "$script" "$scratch/hangs")
 "${hanging[@]}" 2>&1 | cat >"$scratch/piped" &
 piped=$!
-{ "${hanging[@]}" >"$scratch/beside" 2>"$scratch/beside.error"; echo $? >"$scratch/beside.code"; } &
-beside=$!
+{ "${hanging[@]}" >"$scratch/second" 2>"$scratch/second.error"; echo $? >"$scratch/second.code"; } &
+second=$!
 
 said=$("$script" no_such_mpirun 2>&1)
 [[ $? -eq 20 && $said == *"there is no no_such_mpirun here"* ]] || fail "without an mpirun: $said"
@@ -251,9 +251,9 @@ ln -s env "$scratch/no_ssh/ssh"
 [[ -z $(agent "$scratch/no_ssh") ]] || fail "with ssh, mpirun is told of another agent"
 
 # The mpiruns that hang, from the beginning of this test.
-wait $beside $piped
-[[ $(<"$scratch/beside.code") -eq 137 && $(<"$scratch/beside") == began && $(<"$scratch/beside.error") == *"mpirun hangs, though all of its ranks have ended"* ]] ||
-  fail "an mpirun that hangs, beside: $(<"$scratch/beside.code") $(<"$scratch/beside.error")"
+wait $second $piped
+[[ $(<"$scratch/second.code") -eq 137 && $(<"$scratch/second") == began && $(<"$scratch/second.error") == *"mpirun hangs, though all of its ranks have ended"* ]] ||
+  fail "the second mpirun that hangs: $(<"$scratch/second.code") $(<"$scratch/second.error")"
 [[ $(<"$scratch/piped") == "began"*"mpirun hangs, though all of its ranks have ended"* ]] || fail "an mpirun that hangs: $(<"$scratch/piped")"
 
 [[ $failures -eq 0 ]] || exit 1
